@@ -1,0 +1,3 @@
+module github.com/slipway-capi/slipway/contract
+
+go 1.26.0

@@ -1,0 +1,2 @@
+// Package e2e holds the end-to-end suites.
+package e2e

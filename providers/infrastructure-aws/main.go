@@ -1,0 +1,4 @@
+// Command manager runs the controllers of this module.
+package main
+
+func main() {}

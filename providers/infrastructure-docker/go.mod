@@ -1,0 +1,5 @@
+module github.com/slipway-capi/slipway/providers/infrastructure-docker
+
+go 1.26.0
+
+replace github.com/slipway-capi/slipway/contract => ../../contract
