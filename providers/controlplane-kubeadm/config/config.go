@@ -1,0 +1,9 @@
+// Package config carries the generated manifests of this module inside the binaries that install it.
+package config
+
+import "embed"
+
+// CRDs holds the generated CustomResourceDefinitions under crd/bases.
+//
+//go:embed crd/bases/*.yaml
+var CRDs embed.FS

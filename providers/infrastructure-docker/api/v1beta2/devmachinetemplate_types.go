@@ -1,0 +1,69 @@
+package v1beta2
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+)
+
+// +kubebuilder:object:root=true
+// +kubebuilder:storageversion
+// +kubebuilder:resource:path=devmachinetemplates,scope=Namespaced,categories=cluster-api
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
+
+// DevMachineTemplate ...
+type DevMachineTemplate struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty,omitzero"`
+
+	// spec says what is wanted.
+	// +optional
+	Spec DevMachineTemplateSpec `json:"spec,omitempty,omitzero"`
+
+	// status says what is observed.
+	// +optional
+	Status DevMachineTemplateStatus `json:"status,omitempty,omitzero"`
+}
+
+// +kubebuilder:object:root=true
+
+// DevMachineTemplateList is a list of DevMachineTemplate.
+type DevMachineTemplateList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty,omitzero"`
+	Items           []DevMachineTemplate `json:"items"`
+}
+
+func init() {
+	objectTypes = append(objectTypes, &DevMachineTemplate{}, &DevMachineTemplateList{})
+}
+
+// DevMachineTemplateSpec ...
+type DevMachineTemplateSpec struct {
+	// template ...
+	// +required
+	Template DevMachineTemplateTemplate `json:"template,omitempty,omitzero"`
+}
+
+// DevMachineTemplateTemplate ...
+type DevMachineTemplateTemplate struct {
+	// metadata ...
+	// +optional
+	Metadata clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
+
+	// spec ...
+	// +required
+	Spec DevMachineSpec `json:"spec,omitempty,omitzero"`
+}
+
+// DevMachineTemplateStatus ...
+type DevMachineTemplateStatus struct {
+	// capacity ...
+	// +optional
+	Capacity corev1.ResourceList `json:"capacity,omitempty"`
+}
