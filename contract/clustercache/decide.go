@@ -1,0 +1,77 @@
+package clustercache
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// view is all that matters for the next step of one cluster's connection.
+type view struct {
+	Now         time.Time
+	Exists      bool // the Cluster exists and is not being deleted for good
+	Provisioned bool
+	UID         types.UID
+	Kubeconfig  string // fingerprint; empty while there is no kubeconfig
+
+	Connected     bool
+	ConnectionUID types.UID
+	ConnectedWith string // fingerprint of the kubeconfig in use
+	TriedWith     string // fingerprint of the last failed attempt
+	NextAttempt   time.Time
+	NextProbe     time.Time
+}
+
+// step is what to do next about one cluster's connection.
+type step string
+
+const (
+	stepForget  step = "Forget"  // the Cluster is gone
+	stepDrop    step = "Drop"    // the connection belongs to a dead Cluster of the same name, or the kubeconfig is gone
+	stepRenew   step = "Renew"   // other kubeconfig than the one in use
+	stepConnect step = "Connect" // try now
+	stepProbe   step = "Probe"
+	stepWait    step = "Wait"
+)
+
+// decide chooses the next step and, for stepWait, how long to wait; zero means until an event comes.
+func decide(v view) (step, time.Duration) {
+	switch {
+	case !v.Exists:
+		return stepForget, 0
+	case v.Connected && v.ConnectionUID != v.UID:
+		return stepDrop, 0
+	case v.Connected && v.Kubeconfig != "" && v.Kubeconfig != v.ConnectedWith:
+		return stepRenew, 0
+	case v.Connected && !v.NextProbe.After(v.Now):
+		return stepProbe, 0
+	case v.Connected:
+		return stepWait, v.NextProbe.Sub(v.Now)
+	case !v.Provisioned || v.Kubeconfig == "":
+		return stepWait, 0
+	case v.Kubeconfig == v.TriedWith && v.NextAttempt.After(v.Now):
+		return stepWait, v.NextAttempt.Sub(v.Now)
+	}
+	return stepConnect, 0
+}
+
+// delay is the pause after the given number of failed attempts: it doubles from First up to the limit.
+func (o ReconnectOptions) delay(attempts int, everConnected bool) time.Duration {
+	limit := o.Max
+	if !everConnected && attempts <= o.EagerAttempts {
+		limit = min(o.Eager, o.Max)
+	}
+	delay := o.First
+	for range attempts - 1 {
+		if delay *= 2; delay >= limit {
+			return limit
+		}
+	}
+	return min(delay, limit)
+}
+
+// spread moves a deadline by up to a tenth, so that the probes of many clusters do not march in step.
+func spread(d time.Duration) time.Duration {
+	return d - time.Duration(rand.Int64N(int64(d)/10+1))
+}
