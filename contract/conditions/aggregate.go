@@ -171,3 +171,15 @@ func plural(kind string, n int) string {
 	}
 	return kind + "s"
 }
+
+// Sources makes sources of objects of one kind; controlPlane, if given, says which are control plane machines.
+func Sources[T interface {
+	Getter
+	GetName() string
+}](kind string, objects []T, controlPlane func(T) bool) []Source {
+	sources := make([]Source, 0, len(objects))
+	for _, o := range objects {
+		sources = append(sources, Source{Getter: o, Kind: kind, Name: o.GetName(), ControlPlane: controlPlane != nil && controlPlane(o)})
+	}
+	return sources
+}

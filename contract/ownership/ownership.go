@@ -1,5 +1,5 @@
-// Package ownership reads and sets owner references. An owner is matched by group, kind and name, so that an upgrade
-// or a move of the owner refreshes its entry instead of adding a second one.
+// Package ownership reads and sets owner references, and reads owners through a controller-runtime client. An owner is
+// matched by group, kind and name, so that an upgrade or a move of the owner refreshes its entry instead of adding a second one.
 package ownership
 
 import (

@@ -10,19 +10,39 @@ import (
 )
 
 // Is says whether an object is paused, by its cluster or by its own annotation, whatever the annotation's value.
-func Is(cluster *clusterv1.Cluster, obj metav1.Object) bool { return Condition(cluster, obj).Status == metav1.ConditionTrue }
+func Is(cluster *clusterv1.Cluster, obj metav1.Object) bool {
+	is, _ := Reason(cluster, obj)
+	return is
+}
 
-// Condition is the Paused condition of an object; cluster may be nil where none is known yet.
-func Condition(cluster *clusterv1.Cluster, obj metav1.Object) metav1.Condition {
+// Reason says whether an object is paused, and by what. The cluster may be nil where none is known yet.
+func Reason(cluster *clusterv1.Cluster, obj metav1.Object) (paused bool, message string) {
 	var by []string
 	if cluster != nil && cluster.Spec.Paused != nil && *cluster.Spec.Paused {
 		by = append(by, "Cluster spec.paused is set to true")
 	}
-	if _, ok := obj.GetAnnotations()[clusterv1.PausedAnnotation]; ok {
+	if HasAnnotation(obj) {
 		by = append(by, "the object has the annotation "+clusterv1.PausedAnnotation)
 	}
-	if len(by) == 0 {
-		return metav1.Condition{Type: clusterv1.PausedCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotPausedReason}
+	return len(by) > 0, strings.Join(by, ", ")
+}
+
+// HasAnnotation says whether the object itself asks to be left alone.
+func HasAnnotation(obj metav1.Object) bool {
+	_, ok := obj.GetAnnotations()[clusterv1.PausedAnnotation]
+	return ok
+}
+
+// Condition is the Paused condition of an object; cluster may be nil where none is known yet.
+func Condition(cluster *clusterv1.Cluster, obj metav1.Object) metav1.Condition {
+	c := metav1.Condition{
+		Type:               clusterv1.PausedCondition,
+		Status:             metav1.ConditionFalse,
+		Reason:             clusterv1.NotPausedReason,
+		ObservedGeneration: obj.GetGeneration(),
 	}
-	return metav1.Condition{Type: clusterv1.PausedCondition, Status: metav1.ConditionTrue, Reason: clusterv1.PausedReason, Message: strings.Join(by, ", ")}
+	if is, message := Reason(cluster, obj); is {
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, clusterv1.PausedReason, message
+	}
+	return c
 }
