@@ -50,17 +50,19 @@ type HealthState struct {
 
 // New makes the cache and registers the controller that keeps its connections with the manager.
 func New(mgr ctrl.Manager, options Options) (Cache, error) {
-	options = options.withDefaults()
-	c := &clusterCache{
-		options:  options,
-		clusters: map[client.ObjectKey]*entry{},
-		events:   newBroker(),
-		now:      time.Now,
-	}
+	c := newClusterCache(options)
 	if err := c.register(mgr); err != nil {
 		return nil, fmt.Errorf("registering the cluster cache: %w", err)
 	}
 	return c, nil
+}
+
+func newClusterCache(options Options) *clusterCache {
+	base, stop := context.WithCancel(context.Background())
+	return &clusterCache{
+		options: options.withDefaults(), clusters: map[client.ObjectKey]*entry{}, events: newBroker(),
+		now: time.Now, base: base, stop: stop,
+	}
 }
 
 // clusterCache implements Cache and is the reconciler that keeps the connections.
@@ -69,8 +71,9 @@ type clusterCache struct {
 	events  *broker
 	now     func() time.Time
 
-	// base outlives every reconcile; connections are bound to it.
+	// base outlives every reconcile; connections are bound to it and end when the manager stops.
 	base context.Context
+	stop context.CancelFunc
 
 	mu       sync.RWMutex
 	clusters map[client.ObjectKey]*entry
@@ -85,9 +88,12 @@ type entry struct {
 	attempts    int
 	nextAttempt time.Time
 	nextProbe   time.Time
-	lostSince   time.Time
-	// seen is the kubeconfig of the last failed attempt: another one is tried at once.
-	seen string
+	// tried is the kubeconfig of the last failed attempt: another one is tried at once.
+	tried string
+	// nextLiveRead is when a Secret that is missing in the manager's cache is looked for directly.
+	nextLiveRead time.Time
+	// announced is the length of the present outage that subscribers have been told of.
+	announced time.Duration
 }
 
 func (c *clusterCache) lookup(key client.ObjectKey) *entry {
@@ -105,6 +111,12 @@ func (c *clusterCache) entryFor(key client.ObjectKey) *entry {
 		c.clusters[key] = e
 	}
 	return e
+}
+
+func (c *clusterCache) forget(key client.ObjectKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.clusters, key)
 }
 
 func (c *clusterCache) connected(key client.ObjectKey) (*connection, error) {

@@ -2,11 +2,11 @@ package clustercache
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
+
+// errOtherServer is why a changed kubeconfig needs a new connection.
+var errOtherServer = errors.New("the kubeconfig names another server")
 
 // connection is one living connection to a workload cluster.
 type connection struct {
@@ -52,6 +55,7 @@ func (o Options) connect(ctx, base context.Context, key client.ObjectKey, uid ty
 		uid: uid, name: key, ctx: connectionCtx, cancel: cancel, options: o,
 		transport: &swappableTransport{}, watches: map[string]struct{}{},
 	}
+	c.http = &http.Client{Transport: c.transport}
 	if err := c.dial(ctx, config, kubeconfig); err != nil {
 		c.close()
 		return nil, err
@@ -61,6 +65,9 @@ func (o Options) connect(ctx, base context.Context, key client.ObjectKey, uid ty
 
 func (c *connection) dial(ctx context.Context, config *rest.Config, kubeconfig []byte) error {
 	if err := c.use(config, kubeconfig); err != nil {
+		return err
+	}
+	if err := c.prepareProbe(); err != nil {
 		return err
 	}
 	if err := c.probe(ctx); err != nil {
@@ -90,19 +97,23 @@ func (c *connection) use(config *rest.Config, kubeconfig []byte) error {
 		return fmt.Errorf("preparing TLS: %w", err)
 	}
 	c.transport.swap(transport)
-	c.http = &http.Client{Transport: c.transport}
 	c.config.Store(config)
 	mark := fingerprint(kubeconfig)
 	c.source.Store(&mark)
+	return nil
+}
 
+func (c *connection) prepareProbe() error {
+	config := c.config.Load()
 	probing := rest.CopyConfig(config)
 	probing.GroupVersion, probing.NegotiatedSerializer = &schema.GroupVersion{}, scheme.Codecs.WithoutConversion()
 	// The probe must not wait behind the requests of the controllers.
 	probing.QPS = -1
-	c.prober, err = rest.UnversionedRESTClientForConfigAndClient(probing, c.http)
+	prober, err := rest.UnversionedRESTClientForConfigAndClient(probing, c.http)
 	if err != nil {
 		return fmt.Errorf("preparing the probe: %w", err)
 	}
+	c.prober = prober
 	return nil
 }
 
@@ -161,58 +172,13 @@ func (c *connection) moveInside(ctx context.Context, kubeconfig []byte) error {
 	config := rest.CopyConfig(c.config.Load())
 	config.Host, config.ServerName = inside.Host, ""
 	config.CAFile, config.CAData = inside.CAFile, inside.CAData
-	return c.use(config, kubeconfig)
+	if err := c.use(config, kubeconfig); err != nil {
+		return err
+	}
+	return c.prepareProbe()
 }
 
 func (c *connection) close() {
 	c.cancel()
 	c.transport.closeIdle()
-}
-
-// swappableTransport lets long-living clients and informers change credentials.
-type swappableTransport struct {
-	current atomic.Pointer[http.RoundTripper]
-}
-
-func (t *swappableTransport) swap(next http.RoundTripper) {
-	if old := t.current.Swap(&next); old != nil {
-		closeIdle(*old)
-	}
-}
-
-// RoundTrip sends a request with the credentials of the moment.
-func (t *swappableTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	return (*t.current.Load()).RoundTrip(request)
-}
-
-func (t *swappableTransport) closeIdle() {
-	if current := t.current.Load(); current != nil {
-		closeIdle(*current)
-	}
-}
-
-func closeIdle(transport http.RoundTripper) {
-	if closer, ok := transport.(interface{ CloseIdleConnections() }); ok {
-		closer.CloseIdleConnections()
-	}
-}
-
-// boundedReader gives every read a deadline: a cache that cannot sync would block it for ever.
-type boundedReader struct {
-	client.Reader
-	timeout time.Duration
-}
-
-// Get reads one object.
-func (r boundedReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
-	return r.Reader.Get(ctx, key, object, options...)
-}
-
-// List reads a list.
-func (r boundedReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
-	return r.Reader.List(ctx, list, options...)
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -33,14 +34,14 @@ type reconciler struct {
 
 func (c *clusterCache) register(mgr ctrl.Manager) error {
 	r := &reconciler{clusterCache: c, cached: mgr.GetCache(), live: mgr.GetAPIReader()}
-	if err := mgr.Add(manager.RunnableFunc(r.holdBase)); err != nil {
+	if err := mgr.Add(manager.RunnableFunc(r.untilStop)); err != nil {
 		return err
 	}
 	skipNameValidation := true
 	return ctrl.NewControllerManagedBy(mgr).Named("clustercache").
 		For(&clusterv1.Cluster{}).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(kubeconfigToCluster),
-			withPredicate(predicate.NewPredicateFuncs(isKubeconfig))).
+			builder.WithPredicates(predicate.NewPredicateFuncs(isKubeconfig))).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: c.options.Concurrency,
 			SkipNameValidation:      &skipNameValidation,
@@ -48,18 +49,10 @@ func (c *clusterCache) register(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// holdBase ends all connections when the manager stops.
-func (r *reconciler) holdBase(ctx context.Context) error {
+// untilStop ends all connections when the manager stops.
+func (r *reconciler) untilStop(ctx context.Context) error {
 	<-ctx.Done()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range r.clusters {
-		e.mu.Lock()
-		if e.connection != nil {
-			e.connection.close()
-		}
-		e.mu.Unlock()
-	}
+	r.stop()
 	return nil
 }
 
@@ -81,7 +74,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		next, wait := decide(v)
 		if next == stepWait {
-			return reconcile.Result{RequeueAfter: r.patience(request.NamespacedName, v, wait)}, nil
+			return reconcile.Result{RequeueAfter: r.patience(request.NamespacedName, wait)}, nil
 		}
 		r.act(ctx, request.NamespacedName, v, next, kubeconfig)
 		if next == stepForget {
@@ -102,29 +95,29 @@ func (r *reconciler) observe(ctx context.Context, key client.ObjectKey) (view, [
 	if provisioned := cluster.Status.Initialization.InfrastructureProvisioned; provisioned != nil {
 		v.Provisioned = *provisioned
 	}
-	e := r.entryFor(key)
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	v.TriedWith, v.NextAttempt, v.NextProbe = e.seen, e.nextAttempt, e.nextProbe
-	if e.connection != nil {
-		v.Connected, v.ConnectionUID, v.ConnectedWith = true, e.connection.uid, *e.connection.source.Load()
-	}
-	kubeconfig, err := r.kubeconfig(ctx, key)
+	kubeconfig, err := r.kubeconfig(ctx, key, v.Provisioned)
 	if err != nil {
 		return v, nil, err
 	}
 	if len(kubeconfig) > 0 {
 		v.Kubeconfig = fingerprint(kubeconfig)
 	}
+	e := r.entryFor(key)
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	v.TriedWith, v.NextAttempt, v.NextProbe = e.tried, e.nextAttempt, e.nextProbe
+	if e.connection != nil {
+		v.Connected, v.ConnectionUID, v.ConnectedWith = true, e.connection.uid, *e.connection.source.Load()
+	}
 	return v, kubeconfig, nil
 }
 
 // kubeconfig reads the Secret from the manager's cache. A user's Secret without the label is found only by a live read.
-func (r *reconciler) kubeconfig(ctx context.Context, key client.ObjectKey) ([]byte, error) {
+func (r *reconciler) kubeconfig(ctx context.Context, key client.ObjectKey, provisioned bool) ([]byte, error) {
 	secret := &corev1.Secret{}
 	name := client.ObjectKey{Namespace: key.Namespace, Name: key.Name + kubeconfigSuffix}
 	err := r.cached.Get(ctx, name, secret)
-	if apierrors.IsNotFound(err) && r.unlabelled.due(key, r.now()) {
+	if apierrors.IsNotFound(err) && provisioned && r.liveReadDue(key) {
 		err = r.live.Get(ctx, name, secret)
 	}
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -133,11 +126,24 @@ func (r *reconciler) kubeconfig(ctx context.Context, key client.ObjectKey) ([]by
 	return secret.Data[kubeconfigKey], nil
 }
 
+func (r *reconciler) liveReadDue(key client.ObjectKey) bool {
+	e := r.entryFor(key)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if now := r.now(); now.Before(e.nextLiveRead) {
+		return false
+	} else if e.nextLiveRead = now.Add(unlabelledInterval); e.connection != nil {
+		return false
+	}
+	return true
+}
+
 func (r *reconciler) act(ctx context.Context, key client.ObjectKey, v view, next step, kubeconfig []byte) {
 	switch next {
 	case stepForget:
 		r.drop(key, "the Cluster is gone")
 		r.forget(key)
+		dropMetrics(key)
 	case stepDrop:
 		r.drop(key, "the Cluster was replaced by another one of the same name")
 	case stepRenew:
@@ -151,7 +157,7 @@ func (r *reconciler) act(ctx context.Context, key client.ObjectKey, v view, next
 }
 
 func (r *reconciler) connect(ctx context.Context, key client.ObjectKey, v view, kubeconfig []byte) {
-	connection, err := r.options.connect(ctx, r.lifetime(), key, v.UID, kubeconfig)
+	connection, err := r.options.connect(ctx, r.base, key, v.UID, kubeconfig)
 	e := r.entryFor(key)
 	if err != nil {
 		r.failed(ctx, e, key, v, err)
@@ -159,7 +165,7 @@ func (r *reconciler) connect(ctx context.Context, key client.ObjectKey, v view, 
 	}
 	e.mu.Lock()
 	now := r.now()
-	e.connection, e.attempts, e.seen = connection, 0, ""
+	e.connection, e.attempts, e.tried, e.announced = connection, 0, "", 0
 	e.health = HealthState{LastProbe: now, LastProbeSuccess: now}
 	e.nextProbe = now.Add(spread(r.options.Probe.Interval))
 	e.mu.Unlock()
@@ -172,11 +178,11 @@ func (r *reconciler) connect(ctx context.Context, key client.ObjectKey, v view, 
 func (r *reconciler) failed(ctx context.Context, e *entry, key client.ObjectKey, v view, cause error) {
 	e.mu.Lock()
 	now := r.now()
-	if e.seen != v.Kubeconfig {
+	if e.tried != v.Kubeconfig {
 		e.attempts = 0
 	}
 	e.attempts++
-	e.seen = v.Kubeconfig
+	e.tried = v.Kubeconfig
 	e.health.LastProbe = now
 	e.health.ConsecutiveFailures++
 	e.nextAttempt = now.Add(r.options.Reconnect.delay(e.attempts, !e.health.LastProbeSuccess.IsZero()))
@@ -213,7 +219,7 @@ func (r *reconciler) probe(ctx context.Context, key client.ObjectKey, v view) {
 	e.health.LastProbe, e.nextProbe = now, now.Add(spread(r.options.Probe.Interval))
 	if err == nil {
 		e.health.LastProbeSuccess, e.health.ConsecutiveFailures = now, 0
-		e.outage = 0
+		e.announced = 0
 	} else {
 		e.health.ConsecutiveFailures++
 	}
@@ -228,4 +234,52 @@ func (r *reconciler) probe(ctx context.Context, key client.ObjectKey, v view) {
 	if err != nil {
 		r.announceOutage(e, key, v)
 	}
+}
+
+// drop ends a connection; the next step may make another one at once.
+func (r *reconciler) drop(key client.ObjectKey, reason string) {
+	e := r.entryFor(key)
+	e.mu.Lock()
+	connection := e.connection
+	e.connection, e.nextAttempt = nil, time.Time{}
+	e.mu.Unlock()
+	if connection == nil {
+		return
+	}
+	connection.close()
+	connectionUp.WithLabelValues(key.Name, key.Namespace).Set(0)
+	ctrl.Log.WithName("clustercache").Info("Disconnected from the workload cluster",
+		"Cluster", key.String(), "reason", reason)
+	r.events.connectionLost(key, connection.uid)
+}
+
+// announceOutage tells subscribers that probes have been failing for as long as they asked for.
+func (r *reconciler) announceOutage(e *entry, key client.ObjectKey, v view) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.health.LastProbeSuccess.IsZero() {
+		return
+	}
+	outage := r.now().Sub(e.health.LastProbeSuccess)
+	r.events.failing(key, v.UID, e.announced, outage)
+	e.announced = outage
+}
+
+// patience shortens a wait so that the next announcement of an outage is not late.
+func (r *reconciler) patience(key client.ObjectKey, wait time.Duration) time.Duration {
+	e := r.lookup(key)
+	if e == nil {
+		return wait
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.health.ConsecutiveFailures == 0 || e.health.LastProbeSuccess.IsZero() {
+		return wait
+	}
+	outage := r.now().Sub(e.health.LastProbeSuccess)
+	next := r.events.nextFailing(outage)
+	if next > 0 && (wait == 0 || next-outage < wait) {
+		return next - outage
+	}
+	return wait
 }

@@ -10,7 +10,7 @@ import (
 // view is all that matters for the next step of one cluster's connection.
 type view struct {
 	Now         time.Time
-	Exists      bool // the Cluster exists and is not being deleted for good
+	Exists      bool
 	Provisioned bool
 	UID         types.UID
 	Kubeconfig  string // fingerprint; empty while there is no kubeconfig
@@ -28,7 +28,7 @@ type step string
 
 const (
 	stepForget  step = "Forget"  // the Cluster is gone
-	stepDrop    step = "Drop"    // the connection belongs to a dead Cluster of the same name, or the kubeconfig is gone
+	stepDrop    step = "Drop"    // the connection belongs to a dead Cluster of the same name
 	stepRenew   step = "Renew"   // other kubeconfig than the one in use
 	stepConnect step = "Connect" // try now
 	stepProbe   step = "Probe"
@@ -48,8 +48,10 @@ func decide(v view) (step, time.Duration) {
 		return stepProbe, 0
 	case v.Connected:
 		return stepWait, v.NextProbe.Sub(v.Now)
-	case !v.Provisioned || v.Kubeconfig == "":
+	case !v.Provisioned:
 		return stepWait, 0
+	case v.Kubeconfig == "":
+		return stepWait, unlabelledInterval
 	case v.Kubeconfig == v.TriedWith && v.NextAttempt.After(v.Now):
 		return stepWait, v.NextAttempt.Sub(v.Now)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -73,10 +72,7 @@ func (c *connection) ensureCacheLocked() error {
 	if c.cache != nil {
 		return nil
 	}
-	// A watch ends with the connection or after watchTimeout; the short timeout of single reads is the caller's.
-	config := rest.CopyConfig(c.config.Load())
-	config.Timeout = watchTimeout
-	made, err := cache.New(config, cache.Options{
+	made, err := cache.New(c.config.Load(), cache.Options{
 		HTTPClient: c.http, Scheme: c.options.Scheme, Mapper: c.direct.RESTMapper(),
 		DefaultTransform: trim, ByObject: c.options.ByObject,
 	})
@@ -89,7 +85,7 @@ func (c *connection) ensureCacheLocked() error {
 	cached, err := client.New(c.config.Load(), client.Options{
 		HTTPClient: c.http, Scheme: c.options.Scheme, Mapper: c.direct.RESTMapper(),
 		Cache: &client.CacheOptions{
-			Reader:     boundedReader{Reader: made, timeout: readTimeout},
+			Reader:     boundedReader{Reader: made, timeout: requestTimeout},
 			DisableFor: c.options.neverCached(),
 		},
 	})

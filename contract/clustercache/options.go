@@ -65,12 +65,9 @@ type ReconnectOptions struct {
 	Max time.Duration
 }
 
-const (
-	// readTimeout ends a get or list; a cache that cannot sync must not hold a worker for ever.
-	readTimeout = 10 * time.Second
-	// watchTimeout is above the 10 minutes after which the API server ends a watch itself.
-	watchTimeout = 11 * time.Minute
-)
+// requestTimeout ends every request but a watch, and the wait for a cache that does not sync: a dead cluster must not
+// hold the workers of a controller.
+const requestTimeout = 10 * time.Second
 
 func (o Options) withDefaults() Options {
 	setDefault(&o.Concurrency, 100)
