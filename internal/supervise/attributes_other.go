@@ -1,0 +1,8 @@
+//go:build !linux
+
+package supervise
+
+import "syscall"
+
+// childAttributes puts a child into a process group of its own, so that Ctrl-C in a terminal reaches only the supervisor.
+func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
