@@ -1,0 +1,281 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/labels"
+)
+
+// probeFailuresBeforeReport is how many attempts to connect may fail before a cluster that never answered is called unreachable.
+const probeFailuresBeforeReport = 5
+
+// upToDateGrace is how long a new Machine may be without the UpToDate condition before that is worth a word.
+const upToDateGrace = 10 * time.Second
+
+// describe derives the conditions, counters and phase from the world and from what has been decided.
+func (d *Decision) describe(w World) {
+	c := d.Cluster
+	if !w.deleting() {
+		conditions.Set(c, condition(clusterv1.DeletingCondition, metav1.ConditionFalse, clusterv1.NotDeletingReason, ""))
+	}
+	d.counters(w)
+	d.connection(w)
+	conditions.Set(c, infrastructureReady(w, c))
+	conditions.Set(c, controlPlaneAvailable(w, c))
+	conditions.Set(c, controlPlaneInitialized(w, c))
+	conditions.Set(c, workersAvailable(w))
+	d.machines(w)
+	d.progress(w)
+	conditions.Set(c, remediating(w))
+	conditions.Set(c, available(w, c))
+	d.phase()
+}
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+}
+
+// connection reports whether the workload API answers; a short outage does not count.
+func (d *Decision) connection(w World) {
+	set := func(status metav1.ConditionStatus, reason, message string) {
+		conditions.Set(d.Cluster, condition(clusterv1.ClusterRemoteConnectionProbeCondition, status, reason, message))
+	}
+	last := w.Health.LastProbeSuccess
+	switch {
+	case last.IsZero():
+		if w.Health.ConsecutiveFailures >= probeFailuresBeforeReport || !conditions.Has(d.Cluster, clusterv1.ClusterRemoteConnectionProbeCondition) {
+			set(metav1.ConditionFalse, clusterv1.ClusterRemoteConnectionProbeFailedReason, "Remote connection not established yet")
+		}
+	case w.Now.Sub(last) > w.ConnectionGrace:
+		set(metav1.ConditionFalse, clusterv1.ClusterRemoteConnectionProbeFailedReason, "Last successful probe at "+last.UTC().Format(time.RFC3339))
+	default:
+		set(metav1.ConditionTrue, clusterv1.ClusterRemoteConnectionProbeSucceededReason, "")
+	}
+}
+
+func infrastructureReady(w World, c *clusterv1.Cluster) metav1.Condition {
+	if c.Spec.InfrastructureRef.Name == "" && c.Spec.Topology.ClassRef.Name == "" {
+		return condition(clusterv1.InfrastructureReadyCondition, metav1.ConditionTrue, clusterv1.ReadyReason, "Cluster has no infrastructureRef: its infrastructure is managed elsewhere")
+	}
+	return mirrored(w, w.Infrastructure, mirror{target: clusterv1.InfrastructureReadyCondition, source: clusterv1.ReadyCondition, kind: c.Spec.InfrastructureRef.Kind,
+		flag: "status.initialization.provisioned", was: isTrue(c.Status.Initialization.InfrastructureProvisioned)})
+}
+
+func controlPlaneAvailable(w World, c *clusterv1.Cluster) metav1.Condition {
+	was := isTrue(c.Status.Initialization.ControlPlaneInitialized)
+	if c.Spec.ControlPlaneRef.Name == "" && c.Spec.Topology.ClassRef.Name == "" {
+		if was {
+			return condition(clusterv1.ClusterControlPlaneAvailableCondition, metav1.ConditionTrue, clusterv1.AvailableReason, "")
+		}
+		return condition(clusterv1.ClusterControlPlaneAvailableCondition, metav1.ConditionFalse, clusterv1.NotAvailableReason, "Waiting for the first control plane Machine to have a Node")
+	}
+	return mirrored(w, w.ControlPlane, mirror{target: clusterv1.ClusterControlPlaneAvailableCondition, source: clusterv1.AvailableCondition, kind: c.Spec.ControlPlaneRef.Kind,
+		flag: "status.initialization.controlPlaneInitialized", was: was})
+}
+
+type mirror struct {
+	target, source, kind, flag string
+	was                        bool
+}
+
+// mirrored shows a condition of a provider object, or why there is none.
+func mirrored(w World, r Referred, m mirror) metav1.Condition {
+	switch {
+	case m.kind == "":
+		return condition(m.target, metav1.ConditionFalse, clusterv1.ObjectDoesNotExistReason, "The topology has not been generated yet")
+	case r.Err != nil:
+		return condition(m.target, metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager")
+	case r.Object == nil && m.was && w.deleting():
+		return condition(m.target, metav1.ConditionFalse, clusterv1.ObjectDeletedReason, m.kind+" has been deleted")
+	case r.Object == nil && m.was:
+		return condition(m.target, metav1.ConditionFalse, clusterv1.ObjectDeletedReason, m.kind+" has been deleted while the cluster still exists")
+	case r.Object == nil:
+		return condition(m.target, metav1.ConditionFalse, clusterv1.ObjectDoesNotExistReason, m.kind+" does not exist")
+	}
+	return conditions.Mirror(conditions.FromUnstructuredOne(r.Object.Unstructured, m.source), m.target, conditions.FlagFallback(m.kind, m.flag, m.was))
+}
+
+func controlPlaneInitialized(w World, c *clusterv1.Cluster) metav1.Condition {
+	t := clusterv1.ClusterControlPlaneInitializedCondition
+	switch {
+	case isTrue(c.Status.Initialization.ControlPlaneInitialized):
+		return condition(t, metav1.ConditionTrue, clusterv1.ClusterControlPlaneInitializedReason, "")
+	case w.ControlPlane.Err != nil:
+		return condition(t, metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager")
+	case w.ControlPlane.Missing:
+		return condition(t, metav1.ConditionUnknown, clusterv1.ObjectDoesNotExistReason, c.Spec.ControlPlaneRef.Kind+" does not exist")
+	}
+	return condition(t, metav1.ConditionFalse, clusterv1.ClusterControlPlaneNotInitializedReason, "Control plane not yet initialized")
+}
+
+func workersAvailable(w World) metav1.Condition {
+	t := clusterv1.ClusterWorkersAvailableCondition
+	if w.Descendants.Err != nil {
+		return condition(t, metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager")
+	}
+	return conditions.Aggregate(conditions.Sources("MachineDeployment", w.Descendants.MachineDeployments, nil), clusterv1.AvailableCondition, t, conditions.AggregateOptions{
+		Reasons: conditions.Reasons{True: clusterv1.AvailableReason, False: clusterv1.NotAvailableReason, Unknown: clusterv1.AvailableUnknownReason},
+		None:    &conditions.Fallback{Status: metav1.ConditionTrue, Reason: clusterv1.ClusterWorkersAvailableNoWorkersReason},
+	})
+}
+
+// machines sets the aggregates over Machines, control plane and workers apart.
+func (d *Decision) machines(w World) {
+	var controlPlane, workers []*clusterv1.Machine
+	for _, m := range w.Descendants.Machines {
+		switch {
+		case labels.IsControlPlane(m.Labels):
+			controlPlane = append(controlPlane, m)
+		case m.Labels[clusterv1.MachinePoolNameLabel] == "":
+			workers = append(workers, m)
+		}
+	}
+	d.aggregate(w, controlPlane, clusterv1.ReadyCondition, clusterv1.ClusterControlPlaneMachinesReadyCondition, clusterv1.ReadyReason, clusterv1.NotReadyReason, clusterv1.ReadyUnknownReason)
+	d.aggregate(w, workers, clusterv1.ReadyCondition, clusterv1.ClusterWorkerMachinesReadyCondition, clusterv1.ReadyReason, clusterv1.NotReadyReason, clusterv1.ReadyUnknownReason)
+	d.aggregate(w, settled(w, controlPlane), clusterv1.MachineUpToDateCondition, clusterv1.ClusterControlPlaneMachinesUpToDateCondition, clusterv1.UpToDateReason, clusterv1.NotUpToDateReason, clusterv1.UpToDateUnknownReason)
+	d.aggregate(w, settled(w, workers), clusterv1.MachineUpToDateCondition, clusterv1.ClusterWorkerMachinesUpToDateCondition, clusterv1.UpToDateReason, clusterv1.NotUpToDateReason, clusterv1.UpToDateUnknownReason)
+}
+
+// settled leaves out Machines that are too young to have been judged.
+func settled(w World, machines []*clusterv1.Machine) []*clusterv1.Machine {
+	var out []*clusterv1.Machine
+	for _, m := range machines {
+		if conditions.Has(m, clusterv1.MachineUpToDateCondition) || w.Now.Sub(m.CreationTimestamp.Time) > upToDateGrace {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (d *Decision) aggregate(w World, machines []*clusterv1.Machine, source, target, yes, no, unknown string) {
+	if w.Descendants.Err != nil {
+		conditions.Set(d.Cluster, condition(target, metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager"))
+		return
+	}
+	conditions.Set(d.Cluster, conditions.Aggregate(conditions.Sources("Machine", machines, func(m *clusterv1.Machine) bool { return labels.IsControlPlane(m.Labels) }), source, target, conditions.AggregateOptions{
+		Reasons: conditions.Reasons{True: yes, False: no, Unknown: unknown},
+		None:    &conditions.Fallback{Status: metav1.ConditionTrue, Reason: clusterv1.NoReplicasReason},
+	}))
+}
+
+// progress sets RollingOut, ScalingUp and ScalingDown from the control plane, MachineDeployments and stand-alone MachineSets.
+func (d *Decision) progress(w World) {
+	for _, t := range []struct{ kind, unknown, yes, no string }{
+		{clusterv1.RollingOutCondition, clusterv1.ClusterRollingOutUnknownReason, clusterv1.RollingOutReason, clusterv1.NotRollingOutReason},
+		{clusterv1.ScalingUpCondition, clusterv1.ClusterScalingUpUnknownReason, clusterv1.ScalingUpReason, clusterv1.NotScalingUpReason},
+		{clusterv1.ScalingDownCondition, clusterv1.ClusterScalingDownUnknownReason, clusterv1.ScalingDownReason, clusterv1.NotScalingDownReason},
+	} {
+		if w.ControlPlane.Err != nil || w.Descendants.Err != nil {
+			conditions.Set(d.Cluster, condition(t.kind, metav1.ConditionUnknown, t.unknown, "Please check the logs of the core manager"))
+			continue
+		}
+		conditions.Set(d.Cluster, conditions.Aggregate(movers(w, t.kind), t.kind, t.kind, conditions.AggregateOptions{
+			Negative: true, SkipAbsent: true, Reasons: conditions.Reasons{True: t.yes, False: t.no, Unknown: t.unknown},
+			None: &conditions.Fallback{Status: metav1.ConditionFalse, Reason: t.no},
+		}))
+	}
+}
+
+// one is a provider object that has the one condition that was read from it.
+type one struct{ list []metav1.Condition }
+
+// GetConditions returns that one condition.
+func (o one) GetConditions() []metav1.Condition { return o.list }
+
+func movers(w World, kind string) []conditions.Source {
+	var out []conditions.Source
+	if cp := w.ControlPlane.Object; cp != nil {
+		if c := conditions.FromUnstructuredOne(cp.Unstructured, kind); c != nil {
+			out = append(out, conditions.Source{Getter: one{[]metav1.Condition{*c}}, Kind: cp.GetKind(), Name: cp.GetName(), ControlPlane: true})
+		}
+	}
+	out = append(out, conditions.Sources("MachineDeployment", w.Descendants.MachineDeployments, nil)...)
+	for _, ms := range w.Descendants.MachineSets {
+		if ms.Labels[clusterv1.MachineDeploymentNameLabel] == "" {
+			out = append(out, conditions.Of("MachineSet", ms))
+		}
+	}
+	return out
+}
+
+func remediating(w World) metav1.Condition {
+	var being []*clusterv1.Machine
+	unhealthy := 0
+	for _, m := range w.Descendants.Machines {
+		switch {
+		case conditions.IsFalse(m, clusterv1.MachineOwnerRemediatedCondition):
+			being = append(being, m)
+		case conditions.IsFalse(m, clusterv1.MachineHealthCheckSucceededCondition):
+			unhealthy++
+		}
+	}
+	if len(being) > 0 {
+		c := conditions.Aggregate(conditions.Sources("Machine", being, nil), clusterv1.MachineOwnerRemediatedCondition, clusterv1.RemediatingCondition, conditions.AggregateOptions{})
+		return condition(clusterv1.RemediatingCondition, metav1.ConditionTrue, clusterv1.RemediatingReason, c.Message)
+	}
+	message := ""
+	if unhealthy > 0 {
+		message = fmt.Sprintf("%d Machine(s) not healthy but not to be remediated by their owner", unhealthy)
+	}
+	return condition(clusterv1.RemediatingCondition, metav1.ConditionFalse, clusterv1.NotRemediatingReason, message)
+}
+
+func available(w World, c *clusterv1.Cluster) metav1.Condition {
+	opts := conditions.SummaryOptions{
+		For: []string{clusterv1.DeletingCondition, clusterv1.ClusterRemoteConnectionProbeCondition, clusterv1.InfrastructureReadyCondition,
+			clusterv1.ClusterControlPlaneAvailableCondition, clusterv1.ClusterWorkersAvailableCondition, clusterv1.ClusterTopologyReconciledCondition},
+		Negative: []string{clusterv1.DeletingCondition},
+		Reasons:  conditions.Reasons{True: clusterv1.AvailableReason, False: clusterv1.NotAvailableReason, Unknown: clusterv1.AvailableUnknownReason},
+		Custom:   map[string]func(metav1.Condition) conditions.Priority{clusterv1.ClusterTopologyReconciledCondition: judgeTopology},
+	}
+	if c.Spec.Topology.ClassRef.Name == "" {
+		opts.Optional = []string{clusterv1.ClusterTopologyReconciledCondition}
+	}
+	for _, g := range c.Spec.AvailabilityGates {
+		opts.For = append(opts.For, g.ConditionType)
+		if g.Polarity == clusterv1.NegativePolarityCondition {
+			opts.Negative = append(opts.Negative, g.ConditionType)
+		}
+	}
+	if w.deleting() {
+		gone := func(k metav1.Condition) conditions.Priority {
+			if k.Reason == clusterv1.ObjectDeletedReason || k.Reason == clusterv1.ObjectDoesNotExistReason {
+				return conditions.Info
+			}
+			return conditions.Judge(k, false)
+		}
+		opts.Custom[clusterv1.InfrastructureReadyCondition], opts.Custom[clusterv1.ClusterControlPlaneAvailableCondition] = gone, gone
+	}
+	return conditions.Summary(c, clusterv1.AvailableCondition, opts)
+}
+
+// judgeTopology: only a topology that cannot be reconciled is an issue, work in progress is not.
+func judgeTopology(c metav1.Condition) conditions.Priority {
+	if c.Status == metav1.ConditionFalse && c.Reason != clusterv1.ClusterTopologyReconciledFailedReason && c.Reason != clusterv1.ClusterTopologyReconciledClusterClassNotReconciledReason {
+		return conditions.Info
+	}
+	return conditions.Judge(c, false)
+}
+
+// phase is a word for people; nothing decides on it.
+func (d *Decision) phase() {
+	c := d.Cluster
+	phase := clusterv1.ClusterPhasePending
+	switch {
+	case !c.DeletionTimestamp.IsZero():
+		phase = clusterv1.ClusterPhaseDeleting
+	case isTrue(c.Status.Initialization.InfrastructureProvisioned) && c.Spec.ControlPlaneEndpoint.Host != "" && c.Spec.ControlPlaneEndpoint.Port != 0:
+		phase = clusterv1.ClusterPhaseProvisioned
+	case c.Spec.InfrastructureRef.Name != "" || c.Spec.ControlPlaneRef.Name != "":
+		phase = clusterv1.ClusterPhaseProvisioning
+	}
+	if c.Status.Phase != phase {
+		d.Events = append(d.Events, Event{phase, "Cluster " + c.Name + " is " + phase})
+		c.Status.Phase = phase
+	}
+}

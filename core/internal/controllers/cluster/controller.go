@@ -1,0 +1,85 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/clustercache"
+	"github.com/slipway-capi/slipway/contract/contractversion"
+	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/contract/labels"
+)
+
+// FieldOwner is the name under which this controller writes.
+const FieldOwner = "slipway-cluster"
+
+// ownConditions are the types that this controller writes; TopologyReconciled belongs to the topology controller.
+var ownConditions = []string{
+	clusterv1.AvailableCondition, clusterv1.ClusterRemoteConnectionProbeCondition, clusterv1.InfrastructureReadyCondition,
+	clusterv1.ClusterControlPlaneInitializedCondition, clusterv1.ClusterControlPlaneAvailableCondition, clusterv1.ClusterWorkersAvailableCondition,
+	clusterv1.ClusterControlPlaneMachinesReadyCondition, clusterv1.ClusterWorkerMachinesReadyCondition, clusterv1.ClusterControlPlaneMachinesUpToDateCondition,
+	clusterv1.ClusterWorkerMachinesUpToDateCondition, clusterv1.RollingOutCondition, clusterv1.ScalingUpCondition, clusterv1.ScalingDownCondition,
+	clusterv1.RemediatingCondition, clusterv1.DeletingCondition, clusterv1.PausedCondition,
+}
+
+// Controller reconciles Clusters.
+type Controller struct {
+	Client client.Client
+	// Live reads without cache, for Secrets of users that carry no label.
+	Live         client.Reader
+	Resolver     *contractversion.Resolver
+	ClusterCache clustercache.Cache
+	Recorder     events.EventRecorder
+	// ConnectionGrace is how long after the last answer a connection counts as up; see --remote-connection-grace-period.
+	ConnectionGrace time.Duration
+
+	watcher *external.Watcher
+	owned   handler.EventHandler
+}
+
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters;clusters/status,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters/finalizers,verbs=update
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinesets;machinedeployments;machinepools,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create
+
+// SetupWithManager registers the controller and its watches.
+func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concurrency int) error {
+	member := handler.EnqueueRequestsFromMapFunc(ofMember)
+	self, err := ctrl.NewControllerManagedBy(mgr).Named("cluster").For(&clusterv1.Cluster{}).
+		Watches(&clusterv1.Machine{}, member).Watches(&clusterv1.MachineSet{}, member).
+		Watches(&clusterv1.MachineDeployment{}, member).Watches(&clusterv1.MachinePool{}, member).
+		WatchesRawSource(c.ClusterCache.Source("cluster", &handler.EnqueueRequestForObject{}, clustercache.WithProbeFailure(c.ConnectionGrace))).
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Build(c)
+	if err != nil {
+		return fmt.Errorf("building the cluster controller: %w", err)
+	}
+	c.watcher = external.NewWatcher(self, mgr.GetCache())
+	c.owned = handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &clusterv1.Cluster{})
+	return nil
+}
+
+// Reconcile brings one Cluster a step nearer to its spec.
+func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	cluster := &clusterv1.Cluster{}
+	if err := c.Client.Get(ctx, req.NamespacedName, cluster); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	return c.act(ctx, cluster, Decide(c.observe(ctx, cluster)))
+}
+
+func ofMember(_ context.Context, o client.Object) []reconcile.Request {
+	name := labels.ClusterName(o)
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}}}
+}

@@ -1,0 +1,127 @@
+package cluster
+
+import (
+	"sort"
+
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/slipway-capi/slipway/contract/accessors"
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/labels"
+)
+
+// tally adds numbers up that may be unknown; it is unknown while none was known.
+type tally struct{ desired, replicas, ready, available, upToDate *int32 }
+
+func plus(sum **int32, n *int32) {
+	if n == nil {
+		return
+	}
+	total := *n
+	if *sum != nil {
+		total += **sum
+	}
+	*sum = &total
+}
+
+func (t *tally) add(desired, replicas, ready, available, upToDate *int32) {
+	plus(&t.desired, desired)
+	plus(&t.replicas, replicas)
+	plus(&t.ready, ready)
+	plus(&t.available, available)
+	plus(&t.upToDate, upToDate)
+}
+
+func (t *tally) machine(m *clusterv1.Machine) {
+	count := func(conditionType string) *int32 {
+		n := int32(0)
+		if conditions.IsTrue(m, conditionType) {
+			n = 1
+		}
+		return &n
+	}
+	one := int32(1)
+	t.add(&one, &one, count(clusterv1.ReadyCondition), count(clusterv1.AvailableCondition), count(clusterv1.MachineUpToDateCondition))
+}
+
+// counters fills status.controlPlane and status.workers.
+func (d *Decision) counters(w World) {
+	if w.Descendants.Err != nil {
+		return // keep the last known numbers
+	}
+	d.controlPlaneCounters(w)
+	var t tally
+	var versions []clusterv1.StatusVersion
+	for _, md := range w.Descendants.MachineDeployments {
+		t.add(md.Spec.Replicas, md.Status.Replicas, md.Status.ReadyReplicas, md.Status.AvailableReplicas, md.Status.UpToDateReplicas)
+		versions = append(versions, md.Status.Versions...)
+	}
+	for _, p := range w.Descendants.MachinePools {
+		t.add(p.Spec.Replicas, p.Status.Replicas, p.Status.ReadyReplicas, p.Status.AvailableReplicas, p.Status.UpToDateReplicas)
+	}
+	for _, ms := range w.Descendants.MachineSets {
+		if ms.Labels[clusterv1.MachineDeploymentNameLabel] == "" {
+			t.add(ms.Spec.Replicas, ms.Status.Replicas, ms.Status.ReadyReplicas, ms.Status.AvailableReplicas, ms.Status.UpToDateReplicas)
+			versions = append(versions, ms.Status.Versions...)
+		}
+	}
+	for _, m := range w.Descendants.Machines {
+		if !labels.IsControlPlane(m.Labels) && m.Labels[clusterv1.MachineSetNameLabel] == "" && m.Labels[clusterv1.MachinePoolNameLabel] == "" {
+			t.machine(m)
+		}
+	}
+	d.Cluster.Status.Workers = nil
+	if t != (tally{}) {
+		d.Cluster.Status.Workers = &clusterv1.WorkersStatus{DesiredReplicas: t.desired, Replicas: t.replicas, ReadyReplicas: t.ready,
+			AvailableReplicas: t.available, UpToDateReplicas: t.upToDate, Versions: merge(versions)}
+	}
+}
+
+func (d *Decision) controlPlaneCounters(w World) {
+	var t tally
+	var versions []clusterv1.StatusVersion
+	switch cp := w.ControlPlane.Object; {
+	case cp != nil:
+		contract := accessors.ControlPlane(cp.Contract)
+		n, err := contract.Counters(cp.Unstructured)
+		d.fail(err)
+		t.add(n.Desired, n.Replicas, n.Ready, n.Available, n.UpToDate)
+		versions, err = contract.Versions(cp.Unstructured)
+		d.fail(err)
+	case w.ControlPlane.Err != nil:
+		return
+	case d.Cluster.Spec.ControlPlaneRef.Name == "":
+		for _, m := range w.Descendants.Machines {
+			if labels.IsControlPlane(m.Labels) {
+				t.machine(m)
+			}
+		}
+	}
+	d.Cluster.Status.ControlPlane = nil
+	if t != (tally{}) {
+		d.Cluster.Status.ControlPlane = &clusterv1.ClusterControlPlaneStatus{DesiredReplicas: t.desired, Replicas: t.replicas, ReadyReplicas: t.ready,
+			AvailableReplicas: t.available, UpToDateReplicas: t.upToDate, Versions: versions}
+	}
+}
+
+// merge adds up equal versions and puts the lowest first.
+func merge(list []clusterv1.StatusVersion) []clusterv1.StatusVersion {
+	sum := map[string]int32{}
+	for _, v := range list {
+		sum[v.Version] += v.Replicas
+	}
+	var out []clusterv1.StatusVersion
+	for v, n := range sum {
+		out = append(out, clusterv1.StatusVersion{Version: v, Replicas: n})
+	}
+	sort.Slice(out, func(i, j int) bool {
+		a, errA := version.ParseGeneric(out[i].Version)
+		b, errB := version.ParseGeneric(out[j].Version)
+		if errA != nil || errB != nil || a.EqualTo(b) {
+			return out[i].Version < out[j].Version
+		}
+		return a.LessThan(b)
+	})
+	return out
+}

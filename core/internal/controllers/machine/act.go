@@ -1,0 +1,87 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/contract/ownership"
+	"github.com/slipway-capi/slipway/contract/patch"
+)
+
+// act carries a decision out: the actions in order, then the Machine itself in one write at most.
+func (c *Controller) act(ctx context.Context, before *clusterv1.Machine, d Decision) (reconcile.Result, error) {
+	errs := []error{d.Err}
+	for _, a := range d.Actions {
+		if err := c.carryOut(ctx, before, a); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if err := patch.Begin(c.Client, FieldOwner, before).Finish(ctx, d.Machine, patch.Owned(ownConditions...)); err != nil {
+		errs = append(errs, err)
+	}
+	for _, e := range d.Events {
+		c.Recorder.Eventf(before, nil, corev1.EventTypeNormal, e.Reason, "Reconcile", "%s", e.Message)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: d.After}, nil
+}
+
+func (c *Controller) carryOut(ctx context.Context, m *clusterv1.Machine, action Action) error {
+	switch a := action.(type) {
+	case Adopt:
+		obj := a.Object.DeepCopy()
+		h := patch.Begin(c.Client, FieldOwner, obj)
+		dropCreator(obj, m)
+		ownership.Ensure(obj, ownership.ControllerReference(m, clusterv1.GroupVersion.WithKind("Machine")))
+		labels.SetClusterName(obj, m.Spec.ClusterName)
+		return h.Finish(ctx, obj)
+	case DeleteObject:
+		uid := a.Object.GetUID()
+		err := c.Client.Delete(ctx, a.Object.Unstructured, client.Preconditions{UID: &uid})
+		return client.IgnoreNotFound(wrap(err, "deleting %s %s", a.Object.GetKind(), a.Object.GetName()))
+	case SyncNode:
+		remote, err := c.ClusterCache.Client(ctx, clusterKey(m))
+		if err != nil {
+			return err
+		}
+		err = remote.Patch(ctx, a.After.DeepCopy(), client.StrategicMergeFrom(a.Before, client.MergeFromWithOptimisticLock{}))
+		return client.IgnoreNotFound(wrap(err, "updating Node %s", a.After.Name))
+	case DeleteNode:
+		remote, err := c.ClusterCache.Client(ctx, clusterKey(m))
+		if err != nil {
+			return err
+		}
+		err = remote.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: a.Name}}, client.Preconditions{UID: &a.UID})
+		return client.IgnoreNotFound(wrap(err, "deleting Node %s", a.Name))
+	}
+	return fmt.Errorf("unknown action %T", action)
+}
+
+// dropCreator removes the entry of the MachineSet or control plane that created the object for this Machine.
+func dropCreator(obj metav1.Object, m *clusterv1.Machine) {
+	if creator := ownership.ControllerOf(m); creator != nil {
+		ownership.Remove(obj, *creator)
+	}
+}
+
+func wrap(err error, format string, args ...any) error {
+	if err == nil || apierrors.IsNotFound(err) {
+		return err
+	}
+	return fmt.Errorf(format+": %w", append(args, err)...)
+}
+
+func clusterKey(m *clusterv1.Machine) client.ObjectKey {
+	return client.ObjectKey{Namespace: m.Namespace, Name: m.Spec.ClusterName}
+}

@@ -1,0 +1,248 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/conditions"
+)
+
+// ownConditions are the types that this controller writes; all others on a Machine belong to its owner or to health checks.
+var ownConditions = []string{
+	clusterv1.AvailableCondition, clusterv1.ReadyCondition, clusterv1.MachineUpToDateCondition, clusterv1.BootstrapConfigReadyCondition,
+	clusterv1.InfrastructureReadyCondition, clusterv1.MachineNodeHealthyCondition, clusterv1.MachineNodeReadyCondition,
+	clusterv1.MachineUpdatingCondition, clusterv1.DeletingCondition, clusterv1.PausedCondition,
+}
+
+// describe derives the conditions and the phase from the world and from what has been decided.
+func (d *Decision) describe(w World) {
+	m := d.Machine
+	if !w.deleting() {
+		conditions.Set(m, condition(clusterv1.DeletingCondition, metav1.ConditionFalse, clusterv1.NotDeletingReason, ""))
+	}
+	conditions.Set(m, bootstrapReady(w, m))
+	conditions.Set(m, infrastructureReady(w, m))
+	d.nodeConditions(w)
+	conditions.Set(m, condition(clusterv1.MachineUpdatingCondition, metav1.ConditionFalse, clusterv1.MachineNotUpdatingReason, ""))
+	if c := upToDate(w); c != nil {
+		conditions.Set(m, *c)
+	}
+	conditions.Set(m, ready(m))
+	d.available(w)
+	if phase := phaseOf(m); phase != m.Status.Phase {
+		m.Status.Phase = phase
+		m.Status.LastUpdated = metav1.NewTime(w.Now.Truncate(time.Second))
+	}
+}
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+}
+
+func bootstrapReady(w World, m *clusterv1.Machine) metav1.Condition {
+	if m.Spec.Bootstrap.ConfigRef.Name == "" {
+		return condition(clusterv1.BootstrapConfigReadyCondition, metav1.ConditionTrue, clusterv1.MachineBootstrapDataSecretProvidedReason, "")
+	}
+	return mirrored(w, w.Bootstrap, clusterv1.BootstrapConfigReadyCondition, m.Spec.Bootstrap.ConfigRef.Kind,
+		"status.initialization.dataSecretCreated", isTrue(m.Status.Initialization.BootstrapDataSecretCreated))
+}
+
+func infrastructureReady(w World, m *clusterv1.Machine) metav1.Condition {
+	return mirrored(w, w.Infrastructure, clusterv1.InfrastructureReadyCondition, m.Spec.InfrastructureRef.Kind,
+		"status.initialization.provisioned", isTrue(m.Status.Initialization.InfrastructureProvisioned))
+}
+
+// mirrored shows the Ready condition of a provider object, or why there is none.
+func mirrored(w World, r Referred, target, kind, flag string, was bool) metav1.Condition {
+	switch {
+	case r.Err != nil:
+		return condition(target, metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager")
+	case r.Object == nil && was && w.deleting():
+		return condition(target, metav1.ConditionFalse, clusterv1.ObjectDeletedReason, kind+" has been deleted")
+	case r.Object == nil && was:
+		return condition(target, metav1.ConditionFalse, clusterv1.ObjectDeletedReason, kind+" has been deleted while the machine still exists")
+	case r.Object == nil:
+		return condition(target, metav1.ConditionFalse, clusterv1.ObjectDoesNotExistReason, kind+" does not exist")
+	}
+	source := conditions.FromUnstructuredOne(r.Object.Unstructured, clusterv1.ReadyCondition)
+	return conditions.Mirror(source, target, conditions.FlagFallback(kind, flag, was))
+}
+
+// nodeConditions sets NodeReady and NodeHealthy.
+func (d *Decision) nodeConditions(w World) {
+	m := d.Machine
+	set := func(status metav1.ConditionStatus, reason, message string) {
+		conditions.Set(m, condition(clusterv1.MachineNodeReadyCondition, status, reason, message))
+		conditions.Set(m, condition(clusterv1.MachineNodeHealthyCondition, status, reason, message))
+	}
+	infrastructure, controlPlane := w.clusterReady()
+	switch {
+	case !infrastructure:
+		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, "Waiting for Cluster status.initialization.infrastructureProvisioned to be true")
+	case !controlPlane:
+		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, "Waiting for Cluster control plane to be initialized")
+	case !w.Node.Connected:
+		d.connectionDown(w, set)
+	case w.Node.Err != nil:
+		set(metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager")
+	case w.Node.Node != nil:
+		conditions.Set(m, nodeReady(w.Node.Node))
+		conditions.Set(m, nodeHealthy(w.Node.Node))
+	case m.Status.NodeRef.Name != "" && w.deleting():
+		set(metav1.ConditionFalse, clusterv1.MachineNodeDeletedReason, "Node "+m.Status.NodeRef.Name+" has been deleted")
+	case m.Status.NodeRef.Name != "":
+		set(metav1.ConditionFalse, clusterv1.MachineNodeDeletedReason, "Node "+m.Status.NodeRef.Name+" has been deleted while the machine still exists")
+	case w.deleting():
+		set(metav1.ConditionUnknown, clusterv1.MachineNodeDoesNotExistReason, "Node does not exist")
+	case m.Spec.ProviderID != "":
+		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, "Waiting for a Node with spec.providerID "+m.Spec.ProviderID+" to exist")
+	default:
+		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, fmt.Sprintf("Waiting for %s to report spec.providerID", m.Spec.InfrastructureRef.Kind))
+	}
+}
+
+// connectionDown keeps what was last known for a while, then says that it is not known any more.
+func (d *Decision) connectionDown(w World, set func(metav1.ConditionStatus, string, string)) {
+	since := w.Health.LastProbeSuccess
+	if c := conditions.Get(w.Cluster, clusterv1.ClusterControlPlaneInitializedCondition); c != nil && c.LastTransitionTime.After(since) {
+		since = c.LastTransitionTime.Time
+	}
+	left := w.ConditionsGrace - w.Now.Sub(since)
+	if left > 0 && conditions.Has(d.Machine, clusterv1.MachineNodeReadyCondition) {
+		d.look(left)
+		return
+	}
+	set(metav1.ConditionUnknown, clusterv1.ConnectionDownReason, "Remote connection down")
+}
+
+func nodeReady(n *corev1.Node) metav1.Condition {
+	for _, c := range n.Status.Conditions {
+		if c.Type != corev1.NodeReady {
+			continue
+		}
+		reason := map[corev1.ConditionStatus]string{corev1.ConditionTrue: clusterv1.MachineNodeReadyReason, corev1.ConditionFalse: clusterv1.MachineNodeNotReadyReason}[c.Status]
+		if reason == "" {
+			reason = clusterv1.MachineNodeReadyUnknownReason
+		}
+		message := ""
+		if c.Status != corev1.ConditionTrue {
+			message = "* Node.Ready: " + c.Message
+		}
+		return condition(clusterv1.MachineNodeReadyCondition, metav1.ConditionStatus(c.Status), reason, message)
+	}
+	return condition(clusterv1.MachineNodeReadyCondition, metav1.ConditionUnknown, clusterv1.MachineNodeReadyUnknownReason, "* Node.Ready: Condition not yet reported")
+}
+
+// nodeHealthy combines Ready with the pressure conditions of a Node.
+func nodeHealthy(n *corev1.Node) metav1.Condition {
+	var bad, unknown []string
+	for _, t := range []corev1.NodeConditionType{corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure} {
+		status, message := corev1.ConditionUnknown, "Condition not yet reported"
+		for _, c := range n.Status.Conditions {
+			if c.Type == t {
+				status, message = c.Status, c.Message
+			}
+		}
+		text := fmt.Sprintf("* Node.%s: %s", t, message)
+		switch {
+		case status == corev1.ConditionUnknown:
+			unknown = append(unknown, text)
+		case (status == corev1.ConditionTrue) != (t == corev1.NodeReady):
+			bad = append(bad, text)
+		}
+	}
+	switch {
+	case len(bad) > 0:
+		return condition(clusterv1.MachineNodeHealthyCondition, metav1.ConditionFalse, clusterv1.MachineNodeNotHealthyReason, strings.Join(append(bad, unknown...), "\n"))
+	case len(unknown) > 0:
+		return condition(clusterv1.MachineNodeHealthyCondition, metav1.ConditionUnknown, clusterv1.MachineNodeHealthUnknownReason, strings.Join(unknown, "\n"))
+	}
+	return condition(clusterv1.MachineNodeHealthyCondition, metav1.ConditionTrue, clusterv1.MachineNodeHealthyReason, "")
+}
+
+// upToDate compares a Machine of a MachineDeployment with what that wants; owners of other Machines say it themselves.
+func upToDate(w World) *metav1.Condition {
+	if w.MachineSet == nil || w.MachineDeployment == nil {
+		return nil
+	}
+	var lines []string
+	have, want := w.MachineSet.Spec.Template.Spec, w.MachineDeployment.Spec.Template.Spec
+	differs := func(field, a, b string) {
+		if a != b {
+			lines = append(lines, fmt.Sprintf("* %s %s, %s required", field, a, b))
+		}
+	}
+	differs("Version", have.Version, want.Version)
+	differs("Failure domain", have.FailureDomain, want.FailureDomain)
+	differs(want.Bootstrap.ConfigRef.Kind, have.Bootstrap.ConfigRef.Name, want.Bootstrap.ConfigRef.Name)
+	differs(want.InfrastructureRef.Kind, have.InfrastructureRef.Name, want.InfrastructureRef.Name)
+	after := w.MachineDeployment.Spec.Rollout.After
+	if !after.IsZero() && !after.After(w.Now) && w.MachineSet.CreationTimestamp.Before(&after) {
+		lines = append(lines, "* MachineDeployment spec.rollout.after expired")
+	}
+	kubelet := w.Machine.Status.NodeInfo.KubeletVersion
+	var c metav1.Condition
+	switch {
+	case len(lines) > 0:
+		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineNotUpToDateReason, strings.Join(lines, "\n"))
+	case kubelet != "" && w.Machine.Spec.Version != "" && kubelet != w.Machine.Spec.Version:
+		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineUpToDateUpdatingReason, "* Kubelet version is "+kubelet+", "+w.Machine.Spec.Version+" required")
+	default:
+		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionTrue, clusterv1.MachineUpToDateReason, "")
+	}
+	return &c
+}
+
+func ready(m *clusterv1.Machine) metav1.Condition {
+	opts := conditions.SummaryOptions{
+		For: []string{clusterv1.DeletingCondition, clusterv1.MachineUpdatingCondition, clusterv1.BootstrapConfigReadyCondition,
+			clusterv1.InfrastructureReadyCondition, clusterv1.MachineNodeHealthyCondition, clusterv1.MachineHealthCheckSucceededCondition},
+		Optional: []string{clusterv1.MachineHealthCheckSucceededCondition},
+		Negative: []string{clusterv1.DeletingCondition, clusterv1.MachineUpdatingCondition},
+	}
+	for _, g := range m.Spec.ReadinessGates {
+		opts.For = append(opts.For, g.ConditionType)
+		if g.Polarity == clusterv1.NegativePolarityCondition {
+			opts.Negative = append(opts.Negative, g.ConditionType)
+		}
+	}
+	return conditions.Summary(m, clusterv1.ReadyCondition, opts)
+}
+
+// available is Ready for minReadySeconds; the exact moment is known, so the look-again time is exact.
+func (d *Decision) available(w World) {
+	r := conditions.Get(d.Machine, clusterv1.ReadyCondition)
+	wait := time.Duration(0)
+	if s := d.Machine.Spec.MinReadySeconds; s != nil {
+		wait = time.Duration(*s) * time.Second
+	}
+	switch {
+	case r.Status != metav1.ConditionTrue:
+		conditions.Set(d.Machine, condition(clusterv1.AvailableCondition, metav1.ConditionFalse, clusterv1.NotReadyReason, ""))
+	case w.Now.Sub(r.LastTransitionTime.Time) < wait:
+		conditions.Set(d.Machine, condition(clusterv1.AvailableCondition, metav1.ConditionFalse, clusterv1.MachineWaitingForMinReadySecondsReason, ""))
+		d.look(wait - w.Now.Sub(r.LastTransitionTime.Time))
+	default:
+		conditions.Set(d.Machine, condition(clusterv1.AvailableCondition, metav1.ConditionTrue, clusterv1.AvailableReason, ""))
+	}
+}
+
+// phaseOf is a word for people; nothing decides on it.
+func phaseOf(m *clusterv1.Machine) string {
+	switch {
+	case !m.DeletionTimestamp.IsZero():
+		return clusterv1.MachinePhaseDeleting
+	case m.Status.NodeRef.Name != "" && isTrue(m.Status.Initialization.InfrastructureProvisioned):
+		return clusterv1.MachinePhaseRunning
+	case m.Spec.ProviderID != "":
+		return clusterv1.MachinePhaseProvisioned
+	case isTrue(m.Status.Initialization.BootstrapDataSecretCreated):
+		return clusterv1.MachinePhaseProvisioning
+	}
+	return clusterv1.MachinePhasePending
+}
