@@ -1,0 +1,49 @@
+package plane
+
+import (
+	"io/fs"
+	"path/filepath"
+
+	coreconfig "github.com/slipway-capi/slipway/core/config"
+	bootstrapconfig "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/config"
+	controlplaneconfig "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/config"
+	dockerconfig "github.com/slipway-capi/slipway/providers/infrastructure-docker/config"
+)
+
+// Component is one manager and all that belongs to it.
+type Component struct {
+	// Name is the manager's name on the command line, in logs and in the state folder.
+	Name string
+	// Prefix starts the names of its cluster-wide objects, as in a management cluster of its own.
+	Prefix string
+	// Files are its generated manifests.
+	Files fs.FS
+}
+
+// Components are the managers of a plane in the order of their installation.
+func Components() []Component {
+	return []Component{
+		{Name: "core", Prefix: "capi-", Files: coreconfig.CRDs},
+		{Name: "bootstrap-kubeadm", Prefix: "capi-kubeadm-bootstrap-", Files: bootstrapconfig.CRDs},
+		{Name: "control-plane-kubeadm", Prefix: "capi-kubeadm-control-plane-", Files: controlplaneconfig.CRDs},
+		{Name: "infrastructure-docker", Prefix: "capd-", Files: dockerconfig.CRDs},
+	}
+}
+
+func componentNames() []string {
+	var names []string
+	for _, c := range Components() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func (c Component) binary(dir string) string {
+	return filepath.Join(dir, "slipway-"+c.Name+"-manager")
+}
+
+// process is the name of its child process.
+func (c Component) process() string { return c.Name }
+
+// user is the name by which its manager is known to the API server.
+func (c Component) user() string { return "slipway:" + c.Name }

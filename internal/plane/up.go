@@ -1,0 +1,170 @@
+package plane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"reflect"
+	"syscall"
+	"time"
+
+	"github.com/slipway-capi/slipway/internal/supervise"
+)
+
+// ErrOtherConfig says that the plane runs with another configuration than the one asked for.
+var ErrOtherConfig = errors.New("the plane runs with another configuration; `slipway down` it first (its data is kept)")
+
+// poll is how often a command looks at the status of a plane that starts or stops.
+const poll = 50 * time.Millisecond
+
+// Up starts a supervisor with the command given and returns when the plane is ready. A plane that runs already is left alone.
+// Each new step is handed to report.
+func Up(ctx context.Context, folder Folder, config Config, supervisor []string, report func(Step)) (Status, error) {
+	status, err := Read(folder)
+	if err != nil {
+		return status, err
+	}
+	if status.Supervisor == 0 {
+		if err := Configure(folder, config); err != nil {
+			return status, err
+		}
+		if err := detach(folder, supervisor); err != nil {
+			return status, err
+		}
+	} else if err := sameConfig(folder, config); err != nil {
+		return status, err
+	}
+	return follow(ctx, folder, report)
+}
+
+// Configure stores what the plane of a folder shall run.
+func Configure(folder Folder, config Config) error {
+	if err := config.Validate(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(string(folder), 0o700); err != nil {
+		return fmt.Errorf("making the state folder: %w", err)
+	}
+	// What the last plane said must not be taken for the word of the next.
+	if err := os.Remove(folder.status()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return writeJSON(folder.config(), config)
+}
+
+func sameConfig(folder Folder, config Config) error {
+	var running Config
+	if err := readJSON(folder.config(), &running); err != nil {
+		return fmt.Errorf("reading the running configuration: %w", err)
+	}
+	if !reflect.DeepEqual(running, config) {
+		return ErrOtherConfig
+	}
+	return nil
+}
+
+// detach starts the supervisor in a session of its own, so that it outlives this command and its terminal.
+func detach(folder Folder, command []string) error {
+	path := folder.Log("supervisor")
+	if err := os.MkdirAll(folder.path("logs"), 0o700); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("opening the supervisor's log: %w", err)
+	}
+	defer log.Close()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir = "/"
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting the supervisor: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	// Until it holds the lock, only its end tells that something went wrong.
+	for {
+		status, err := Read(folder)
+		if err != nil {
+			return err
+		}
+		if status.Supervisor != 0 {
+			return nil
+		}
+		select {
+		case err := <-ended:
+			if status.Phase == Failed {
+				return nil // follow tells
+			}
+			return fmt.Errorf("the supervisor ended at once (%v):\n%s", err, supervise.Tail(path, 5))
+		case <-time.After(poll):
+		}
+	}
+}
+
+// follow hands every new step to report until the plane is ready or has failed.
+func follow(ctx context.Context, folder Folder, report func(Step)) (Status, error) {
+	told := 0
+	for {
+		status, err := Read(folder)
+		if err != nil {
+			return status, err
+		}
+		for ; told < len(status.Steps) && status.Steps[told].Done; told++ {
+			report(status.Steps[told])
+		}
+		switch status.Phase {
+		case Ready:
+			return status, nil
+		case Failed:
+			return status, fmt.Errorf("the plane did not start: %s", status.Failure)
+		case Stopped, Stopping:
+			return status, errors.New("the plane was stopped while it started")
+		}
+		select {
+		case <-ctx.Done():
+			return status, ctx.Err()
+		case <-time.After(poll):
+		}
+	}
+}
+
+// Down stops the plane of a folder and returns when it is gone. It says whether there was one.
+func Down(ctx context.Context, folder Folder) (bool, error) {
+	found := false
+	for {
+		status, err := Read(folder)
+		if err != nil || status.Supervisor == 0 {
+			return found, err
+		}
+		if !found {
+			if err := syscall.Kill(status.Supervisor, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return true, fmt.Errorf("stopping the supervisor: %w", err)
+			}
+			found = true
+		}
+		select {
+		case <-ctx.Done():
+			return found, fmt.Errorf("waiting for the supervisor to end: %w", ctx.Err())
+		case <-time.After(poll):
+		}
+	}
+}
+
+// Delete removes the state of a plane that does not run.
+func Delete(folder Folder) error {
+	status, err := Read(folder)
+	if err != nil {
+		return err
+	}
+	if status.Supervisor != 0 {
+		return errors.New("the plane runs; stop it before its state is deleted")
+	}
+	if _, err := os.Stat(folder.config()); errors.Is(err, os.ErrNotExist) {
+		return nil // never a plane's folder: whatever is in it belongs to somebody else
+	}
+	return os.RemoveAll(string(folder))
+}

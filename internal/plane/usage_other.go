@@ -1,0 +1,7 @@
+//go:build !linux
+
+package plane
+
+import "errors"
+
+func usage(int) (Usage, error) { return Usage{}, errors.ErrUnsupported }
