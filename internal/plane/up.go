@@ -1,12 +1,13 @@
 package plane
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"reflect"
 	"syscall"
 	"time"
 
@@ -59,7 +60,16 @@ func sameConfig(folder Folder, config Config) error {
 	if err := readJSON(folder.config(), &running); err != nil {
 		return fmt.Errorf("reading the running configuration: %w", err)
 	}
-	if !reflect.DeepEqual(running, config) {
+	// As documents, since an empty list and none are the same there.
+	a, err := json.Marshal(running)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(config)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(a, b) {
 		return ErrOtherConfig
 	}
 	return nil
