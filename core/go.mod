@@ -5,6 +5,7 @@ go 1.26.0
 replace github.com/slipway-capi/slipway/contract => ../contract
 
 require (
+	github.com/blang/semver/v4 v4.0.0
 	github.com/slipway-capi/slipway/contract v0.0.0-00010101000000-000000000000
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2

@@ -1,0 +1,73 @@
+package machinedeployment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/patch"
+)
+
+// act carries a decision out: the actions in order, then the MachineDeployment itself in one write at most.
+func (c *Controller) act(ctx context.Context, w World, d Decision) (reconcile.Result, error) {
+	errs := []error{d.Err}
+	for _, a := range d.Actions {
+		if err := c.carryOut(ctx, w, a); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if err := patch.Begin(c.Client, FieldOwner, w.Deployment).Finish(ctx, d.Deployment, patch.Owned(ownConditions...)); err != nil {
+		errs = append(errs, err)
+	}
+	for _, e := range d.Events {
+		c.event(w.Deployment, corev1.EventTypeNormal, e.Reason, e.Message)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: d.After}, nil
+}
+
+func (c *Controller) event(md *clusterv1.MachineDeployment, kind, reason, message string) {
+	c.Recorder.Eventf(md, nil, kind, reason, "Reconcile", "%s", message)
+}
+
+func (c *Controller) carryOut(ctx context.Context, w World, action Action) error {
+	key := client.ObjectKeyFromObject(w.Deployment)
+	switch a := action.(type) {
+	case Create:
+		s := a.Set.DeepCopy()
+		if err := c.Client.Create(ctx, s, client.FieldOwner(FieldOwnerOfSets)); err != nil {
+			c.event(w.Deployment, corev1.EventTypeWarning, "FailedCreate", "MachineSet "+s.Name+" could not be created")
+			return fmt.Errorf("creating MachineSet %s: %w", s.Name, err)
+		}
+		c.writes.note(key, s.Name, s.ResourceVersion)
+		log.FromContext(ctx).Info("Created MachineSet", "machineSet", s.Name, "reason", a.Why.Reason, "because", a.Why.Because)
+		c.event(w.Deployment, corev1.EventTypeNormal, "SuccessfulCreate", "Created MachineSet "+s.Name+": "+a.Why.Because)
+		return nil
+	case Update:
+		s := a.After.DeepCopy()
+		if err := patch.Begin(c.Client, FieldOwnerOfSets, a.Before).Finish(ctx, s); err != nil {
+			return err
+		}
+		c.writes.note(key, s.Name, s.ResourceVersion)
+		log.FromContext(ctx).V(2).Info("Updated MachineSet", "machineSet", s.Name, "reason", a.Why.Reason, "because", a.Why.Because)
+		return nil
+	case Delete:
+		uid := a.Set.UID
+		if err := client.IgnoreNotFound(c.Client.Delete(ctx, a.Set, client.Preconditions{UID: &uid})); err != nil {
+			c.event(w.Deployment, corev1.EventTypeWarning, "FailedDelete", "MachineSet "+a.Set.Name+" could not be deleted")
+			return fmt.Errorf("deleting MachineSet %s: %w", a.Set.Name, err)
+		}
+		log.FromContext(ctx).Info("Deleted MachineSet", "machineSet", a.Set.Name, "reason", a.Why.Reason, "because", a.Why.Because)
+		c.event(w.Deployment, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted MachineSet "+a.Set.Name+": "+a.Why.Because)
+		return nil
+	}
+	return fmt.Errorf("unknown action %T", action)
+}

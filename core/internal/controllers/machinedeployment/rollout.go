@@ -1,0 +1,208 @@
+package machinedeployment
+
+import (
+	"sort"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+)
+
+func want(s *clusterv1.MachineSet) int32 { return number(s.Spec.Replicas) }
+
+func have(s *clusterv1.MachineSet) int32 { return number(s.Status.Replicas) }
+
+func available(s *clusterv1.MachineSet) int32 { return number(s.Status.AvailableReplicas) }
+
+func number(n *int32) int32 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// surge is how many Machines may exist above the wanted number; percentages round up.
+func surge(w World) int32 {
+	if w.Deployment.Spec.Rollout.Strategy.Type == clusterv1.OnDeleteMachineDeploymentStrategyType {
+		return 0
+	}
+	s, _ := fences(w)
+	return s
+}
+
+// fences are surge and the number of Machines that may be unavailable; percentages of the latter round down. Both zero
+// would let nothing move, so one may be unavailable then.
+func fences(w World) (maxSurge, maxUnavailable int32) {
+	r := w.Deployment.Spec.Rollout.Strategy.RollingUpdate
+	s := scaled(r.MaxSurge, intstr.FromInt32(1), w.wanted(), true)
+	u := scaled(r.MaxUnavailable, intstr.FromInt32(0), w.wanted(), false)
+	if s == 0 && u == 0 {
+		u = 1
+	}
+	return s, min(u, w.wanted())
+}
+
+func scaled(v *intstr.IntOrString, fallback intstr.IntOrString, of int32, up bool) int32 {
+	if v == nil {
+		v = &fallback
+	}
+	n, err := intstr.GetScaledValueFromIntOrPercent(v, int(of), up)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int32(n)
+}
+
+// replicas decides how many replicas each set should have.
+func replicas(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet) map[*clusterv1.MachineSet]int32 {
+	plan := map[*clusterv1.MachineSet]int32{}
+	for _, s := range sets {
+		plan[s] = want(s)
+	}
+	switch {
+	case isTrue(w.Deployment.Spec.Paused) || current == nil:
+		proportional(w, sets, plan)
+	case w.Deployment.Spec.Rollout.Strategy.Type == clusterv1.OnDeleteMachineDeploymentStrategyType:
+		onDelete(w, current, sets, plan)
+	default:
+		plan[current] = replicasOfNew(w, current, sets)
+		shrinkOld(w, current, sets, plan)
+	}
+	return plan
+}
+
+// replicasOfNew grows the new set as far as the total may go, counting for each set what it wants or what it still has,
+// whichever is more; a set that is too large shrinks at once.
+func replicasOfNew(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet) int32 {
+	var total, own int32
+	for _, s := range sets {
+		total += max(want(s), have(s))
+	}
+	if current != nil {
+		own = want(current)
+	}
+	if own >= w.wanted() {
+		return w.wanted()
+	}
+	if w.Deployment.Spec.Rollout.Strategy.Type == clusterv1.OnDeleteMachineDeploymentStrategyType {
+		return min(w.wanted(), own+max(0, w.wanted()-total))
+	}
+	s, _ := fences(w)
+	return min(w.wanted(), own+max(0, w.wanted()+s-total))
+}
+
+// shrinkOld takes replicas from old sets, no more than the budget allows: what all sets want, less what they are still
+// getting rid of, less what must stay available, less what is new and not available yet (BC-05). Machines that are not
+// available go first, since nobody misses them, but within the same budget.
+func shrinkOld(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) {
+	old := oldestFirst(current, sets)
+	_, unavailable := fences(w)
+	var total, leaving int32
+	for _, s := range sets {
+		total += plan[s]
+		leaving += max(0, have(s)-want(s))
+	}
+	missing := max(0, plan[current]-available(current))
+	budget := total - leaving - (w.wanted() - unavailable) - missing
+	for _, s := range old {
+		n := min(budget, max(0, plan[s]-available(s)))
+		if n > 0 {
+			plan[s] -= n
+			budget -= n
+		}
+	}
+	var up int32
+	for _, s := range sets {
+		up += min(available(s), plan[s])
+	}
+	budget = min(budget, up-(w.wanted()-unavailable))
+	for _, s := range old {
+		if n := min(budget, plan[s]); n > 0 {
+			plan[s] -= n
+			budget -= n
+		}
+	}
+	unblock(w, current, old, plan)
+}
+
+// unblock lets one broken old Machine go when the rollout could not move otherwise: all new ones are available, and what
+// holds the budget is only old ones that will never become available.
+func unblock(w World, current *clusterv1.MachineSet, old []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) {
+	if plan[current] != want(current) || available(current) < plan[current] || have(current) != want(current) {
+		return
+	}
+	for _, s := range old {
+		if plan[s] != want(s) || have(s) != want(s) {
+			return
+		}
+	}
+	for _, s := range old {
+		if plan[s] > available(s) {
+			plan[s]--
+			return
+		}
+	}
+}
+
+// onDelete lets old sets shrink only as the user deletes their Machines; the new one fills the total up.
+func onDelete(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) {
+	old := oldestFirst(current, sets)
+	var total int32
+	for _, s := range old {
+		if s.Status.Replicas != nil && have(s) < plan[s] {
+			plan[s] = have(s)
+		}
+		total += plan[s]
+	}
+	surplus := total - w.wanted()
+	for _, s := range old {
+		if n := min(surplus, plan[s]); n > 0 {
+			plan[s] -= n
+			surplus -= n
+			total -= n
+		}
+	}
+	plan[current] = max(0, w.wanted()-total)
+}
+
+// proportional spreads a change of the wanted number over all sets of a paused deployment, in proportion to their size;
+// what rounding leaves goes to the largest.
+func proportional(w World, sets []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) {
+	list := append([]*clusterv1.MachineSet(nil), sets...)
+	sort.Slice(list, func(i, j int) bool {
+		if plan[list[i]] != plan[list[j]] {
+			return plan[list[i]] > plan[list[j]]
+		}
+		return list[i].Name < list[j].Name
+	})
+	var total int32
+	for _, s := range list {
+		total += plan[s]
+	}
+	if total == 0 || len(list) == 0 {
+		return
+	}
+	left := w.wanted() - total
+	for _, s := range list {
+		share := int32(int64(w.wanted()-total) * int64(plan[s]) / int64(total))
+		left -= share
+		plan[s] += share
+	}
+	plan[list[0]] = max(0, plan[list[0]]+left)
+}
+
+func oldestFirst(current *clusterv1.MachineSet, sets []*clusterv1.MachineSet) []*clusterv1.MachineSet {
+	var out []*clusterv1.MachineSet
+	for _, s := range sets {
+		if s != current && s.DeletionTimestamp.IsZero() {
+			out = append(out, s)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if !out[i].CreationTimestamp.Equal(&out[j].CreationTimestamp) {
+			return out[i].CreationTimestamp.Before(&out[j].CreationTimestamp)
+		}
+		return out[i].Name < out[j].Name
+	})
+	return out
+}

@@ -1,0 +1,71 @@
+package machinedeployment
+
+import (
+	"time"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/decision"
+)
+
+// World is all that is known when a decision about one MachineDeployment is taken.
+type World struct {
+	Now        time.Time
+	Deployment *clusterv1.MachineDeployment
+	Cluster    *clusterv1.Cluster
+	// Sets are those that the deployment controls; Orphans match the selector and have no controller.
+	Sets, Orphans []*clusterv1.MachineSet
+	// Machines of all sets, for the conditions.
+	Machines []*clusterv1.Machine
+	// Unseen is set while the cache does not yet show what this controller wrote last.
+	Unseen bool
+	// MissingTemplates names templates that a new MachineSet would need and that do not exist.
+	MissingTemplates []string
+	// Suffix is the random ending of a new MachineSet's name.
+	Suffix string
+}
+
+func (w World) deleting() bool { return !w.Deployment.DeletionTimestamp.IsZero() }
+
+func (w World) wanted() int32 {
+	if w.Deployment.Spec.Replicas == nil {
+		return 1
+	}
+	return *w.Deployment.Spec.Replicas
+}
+
+// Decision is what to do: the MachineDeployment as it should be stored, and actions on MachineSets, in order.
+type Decision struct {
+	Deployment *clusterv1.MachineDeployment
+	Actions    []Action
+	After      time.Duration
+	Err        error
+	Events     []Event
+}
+
+// Event is a line for people.
+type Event struct{ Reason, Message string }
+
+// Action changes one MachineSet.
+type Action interface{ isAction() }
+
+// Create makes a MachineSet.
+type Create struct {
+	Set *clusterv1.MachineSet
+	Why decision.Why
+}
+
+// Update brings a MachineSet to what is wanted: replicas and the fields that change in place.
+type Update struct {
+	Before, After *clusterv1.MachineSet
+	Why           decision.Why
+}
+
+// Delete deletes a MachineSet.
+type Delete struct {
+	Set *clusterv1.MachineSet
+	Why decision.Why
+}
+
+func (Create) isAction() {}
+func (Update) isAction() {}
+func (Delete) isAction() {}

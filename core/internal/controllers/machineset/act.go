@@ -1,0 +1,142 @@
+package machineset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/cloning"
+	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/contract/ownership"
+	"github.com/slipway-capi/slipway/contract/patch"
+)
+
+// act carries a decision out: the actions in order, then the MachineSet itself in one write at most.
+func (c *Controller) act(ctx context.Context, w World, d Decision) (reconcile.Result, error) {
+	errs := []error{d.Err}
+	for _, a := range d.Actions {
+		err := c.carryOut(ctx, w, a)
+		if err != nil {
+			errs = append(errs, err)
+			if _, creating := a.(Create); creating {
+				break // what stopped one creation stops the next one too
+			}
+		}
+	}
+	if err := patch.Begin(c.Client, FieldOwner, w.Set).Finish(ctx, d.Set, patch.Owned(ownConditions...)); err != nil {
+		errs = append(errs, err)
+	}
+	for _, e := range d.Events {
+		c.event(w.Set, corev1.EventTypeNormal, e.Reason, e.Message)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: d.After}, nil
+}
+
+func (c *Controller) event(s *clusterv1.MachineSet, kind, reason, message string) {
+	c.Recorder.Eventf(s, nil, kind, reason, "Reconcile", "%s", message)
+}
+
+func (c *Controller) carryOut(ctx context.Context, w World, action Action) error {
+	switch a := action.(type) {
+	case Create:
+		return c.create(ctx, w, a)
+	case Delete:
+		return c.remove(ctx, w, a)
+	case Adopt:
+		m := a.Machine.DeepCopy()
+		h := patch.Begin(c.Client, FieldOwner, m)
+		ownership.Ensure(m, ownership.ControllerReference(w.Set, clusterv1.GroupVersion.WithKind("MachineSet")))
+		labels.Set(m, clusterv1.MachineSetNameLabel, labels.Value(w.Set.Name))
+		return h.Finish(ctx, m)
+	case Sync:
+		return c.sync(ctx, a)
+	case OwnTemplate:
+		obj := a.Object.DeepCopy()
+		h := patch.Begin(c.Client, FieldOwner, obj)
+		ownership.Ensure(obj, ownership.Reference(w.Cluster, clusterv1.GroupVersion.WithKind(clusterv1.ClusterKind)))
+		labels.SetClusterName(obj, w.Cluster.Name)
+		return h.Finish(ctx, obj)
+	}
+	return fmt.Errorf("unknown action %T", action)
+}
+
+// create makes bootstrap config, infrastructure machine and Machine; what was made is removed again if a later one fails.
+func (c *Controller) create(ctx context.Context, w World, a Create) (err error) {
+	m := a.Machine.DeepCopy()
+	var made []client.Object
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, o := range made {
+			err = errors.Join(err, client.IgnoreNotFound(c.Client.Delete(ctx, o)))
+		}
+		c.event(w.Set, corev1.EventTypeWarning, "FailedCreate", "Machine "+m.Name+" could not be created")
+	}()
+	if w.Bootstrap.Object != nil {
+		obj, err := c.clone(ctx, w, m, w.Bootstrap.Object)
+		if err != nil {
+			return err
+		}
+		made = append(made, obj)
+		m.Spec.Bootstrap.ConfigRef = external.Reference(obj)
+	}
+	obj, err := c.clone(ctx, w, m, w.Infrastructure.Object)
+	if err != nil {
+		return err
+	}
+	made = append(made, obj)
+	m.Spec.InfrastructureRef = external.Reference(obj)
+	c.writes.note(client.ObjectKeyFromObject(w.Set), m.Name, true)
+	body, err := applyBody(m)
+	if err != nil {
+		return err
+	}
+	// An apply, not a create: the later applies of the same owner can then take away what leaves the template.
+	if err := c.Client.Patch(ctx, m, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(FieldOwnerOfMachines), client.ForceOwnership); err != nil {
+		c.writes.note(client.ObjectKeyFromObject(w.Set), m.Name, false)
+		return fmt.Errorf("creating Machine %s: %w", m.Name, err)
+	}
+	log.FromContext(ctx).Info("Created Machine", "machine", m.Name, "reason", a.Why.Reason, "because", a.Why.Because)
+	c.event(w.Set, corev1.EventTypeNormal, "SuccessfulCreate", "Created Machine "+m.Name+": "+a.Why.Because)
+	return nil
+}
+
+func (c *Controller) clone(ctx context.Context, w World, m *clusterv1.Machine, template *external.Object) (*unstructured.Unstructured, error) {
+	owner := ownership.Reference(w.Set, clusterv1.GroupVersion.WithKind("MachineSet"))
+	obj, err := cloning.FromTemplate(cloning.Request{Template: template.Unstructured, Name: m.Name, ClusterName: w.Set.Spec.ClusterName,
+		Owner: &owner, Labels: m.Labels, Annotations: m.Annotations})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Client.Create(ctx, obj, client.FieldOwner(FieldOwnerOfMachines)); err != nil {
+		return nil, fmt.Errorf("creating %s %s: %w", obj.GetKind(), obj.GetName(), err)
+	}
+	return obj, nil
+}
+
+func (c *Controller) remove(ctx context.Context, w World, a Delete) error {
+	uid := a.Machine.UID
+	err := c.Client.Delete(ctx, a.Machine, client.Preconditions{UID: &uid})
+	if err != nil && !apierrors.IsNotFound(err) {
+		c.event(w.Set, corev1.EventTypeWarning, "FailedDelete", "Machine "+a.Machine.Name+" could not be deleted")
+		return fmt.Errorf("deleting Machine %s: %w", a.Machine.Name, err)
+	}
+	c.writes.note(client.ObjectKeyFromObject(w.Set), a.Machine.Name, false)
+	log.FromContext(ctx).Info("Deleted Machine", "machine", a.Machine.Name, "reason", a.Why.Reason, "because", a.Why.Because)
+	c.event(w.Set, corev1.EventTypeNormal, "SuccessfulDelete", "Deleted Machine "+a.Machine.Name+": "+a.Why.Because)
+	return nil
+}

@@ -1,0 +1,130 @@
+package machineset
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/contract/labels"
+)
+
+// suffixLength is that of the random ending of names.
+const suffixLength = 5
+
+// observe reads all that matters for one MachineSet. It writes nothing.
+func (c *Controller) observe(ctx context.Context, s *clusterv1.MachineSet) (World, error) {
+	w := World{Now: time.Now(), Set: s}
+	cluster := &clusterv1.Cluster{}
+	key := client.ObjectKey{Namespace: s.Namespace, Name: s.Spec.ClusterName}
+	switch err := c.Client.Get(ctx, key, cluster); {
+	case err == nil:
+		w.Cluster = cluster
+	case apierrors.IsNotFound(err) && !s.DeletionTimestamp.IsZero():
+	default:
+		return w, fmt.Errorf("reading Cluster %s: %w", key, err)
+	}
+	if err := c.machines(ctx, &w); err != nil {
+		return w, err
+	}
+	if !s.DeletionTimestamp.IsZero() {
+		return w, nil
+	}
+	spec := s.Spec.Template.Spec
+	w.Bootstrap = c.template(ctx, spec.Bootstrap.ConfigRef, s.Namespace)
+	w.Infrastructure = c.template(ctx, spec.InfrastructureRef, s.Namespace)
+	w.Skip = append(c.skipped(), skippedBy(s)...)
+	if cluster.Spec.ControlPlaneRef.Name != "" {
+		cp, err := external.Get(ctx, c.Client, c.Resolver, cluster.Spec.ControlPlaneRef, s.Namespace)
+		if err != nil && !external.IsNotFound(err) {
+			return w, fmt.Errorf("reading control plane: %w", err)
+		}
+		if err == nil {
+			w.ControlPlane = cp
+			if err := c.watcher.Watch(cp.GroupVersionKind(), c.ofControlPlane); err != nil {
+				return w, err
+			}
+		}
+	}
+	for range max(0, w.wanted()-len(w.Machines)) {
+		w.Suffixes = append(w.Suffixes, rand.String(suffixLength))
+	}
+	return w, nil
+}
+
+func (c *Controller) machines(ctx context.Context, w *World) error {
+	selector, err := metav1.LabelSelectorAsSelector(&w.Set.Spec.Selector)
+	if err != nil {
+		return fmt.Errorf("spec.selector: %w", err)
+	}
+	list := &clusterv1.MachineList{}
+	if err := c.Client.List(ctx, list, client.InNamespace(w.Set.Namespace), client.MatchingLabels(labels.OfCluster(w.Set.Spec.ClusterName))); err != nil {
+		return fmt.Errorf("listing machines: %w", err)
+	}
+	seen := map[string]bool{}
+	for i := range list.Items {
+		m := &list.Items[i]
+		switch owner := metav1.GetControllerOf(m); {
+		case owner != nil && owner.UID == w.Set.UID:
+			w.Machines = append(w.Machines, m)
+			seen[m.Name] = m.DeletionTimestamp.IsZero()
+		case owner == nil && selector.Matches(labelSet(m)) && m.DeletionTimestamp.IsZero():
+			w.Orphans = append(w.Orphans, m)
+		}
+	}
+	w.Unseen = !c.writes.settled(client.ObjectKeyFromObject(w.Set), seen)
+	return nil
+}
+
+func (c *Controller) template(ctx context.Context, ref clusterv1.ContractVersionedObjectReference, namespace string) Template {
+	if ref.Name == "" {
+		return Template{}
+	}
+	obj, err := external.Get(ctx, c.Client, c.Resolver, ref, namespace)
+	switch {
+	case err == nil:
+		return Template{Object: obj}
+	case external.IsNotFound(err):
+		return Template{Missing: true}
+	}
+	return Template{Err: err}
+}
+
+// skipped are the checks that the flag does not list.
+func (c *Controller) skipped() []string {
+	if len(c.PreflightChecks) == 0 {
+		return []string{clusterv1.MachineSetPreflightCheckAll}
+	}
+	on := map[string]bool{}
+	for _, p := range c.PreflightChecks {
+		on[p] = true
+	}
+	if on[clusterv1.MachineSetPreflightCheckAll] {
+		return nil
+	}
+	var off []string
+	for _, p := range []string{clusterv1.MachineSetPreflightCheckControlPlaneIsStable, clusterv1.MachineSetPreflightCheckKubernetesVersionSkew,
+		clusterv1.MachineSetPreflightCheckKubeadmVersionSkew, clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew} {
+		if !on[p] {
+			off = append(off, p)
+		}
+	}
+	return off
+}
+
+func skippedBy(o client.Object) []string {
+	var out []string
+	for _, s := range strings.Split(o.GetAnnotations()[clusterv1.MachineSetSkipPreflightChecksAnnotation], ",") {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}

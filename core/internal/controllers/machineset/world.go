@@ -1,0 +1,88 @@
+package machineset
+
+import (
+	"time"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/decision"
+	"github.com/slipway-capi/slipway/contract/external"
+)
+
+// World is all that is known when a decision about one MachineSet is taken.
+type World struct {
+	Now     time.Time
+	Set     *clusterv1.MachineSet
+	Cluster *clusterv1.Cluster
+	// Machines are those that the set controls.
+	Machines []*clusterv1.Machine
+	// Orphans match the selector and have no controller.
+	Orphans []*clusterv1.Machine
+	// Unseen is set while the cache does not yet show what this controller wrote last; numbers cannot be trusted then.
+	Unseen bool
+
+	Bootstrap, Infrastructure Template
+	ControlPlane              *external.Object
+	// Skip are the preflight checks that annotation or flag switch off.
+	Skip []string
+	// Suffixes are random endings for names, at least as many as Machines may be needed.
+	Suffixes []string
+}
+
+// Template is a provider template as it was found.
+type Template struct {
+	Object  *external.Object
+	Missing bool
+	Err     error
+}
+
+func (w World) deleting() bool { return !w.Set.DeletionTimestamp.IsZero() }
+
+func (w World) wanted() int {
+	if w.Set.Spec.Replicas == nil {
+		return 1
+	}
+	return int(*w.Set.Spec.Replicas)
+}
+
+// Decision is what to do: the MachineSet as it should be stored, and actions on other objects, in order.
+type Decision struct {
+	Set     *clusterv1.MachineSet
+	Actions []Action
+	After   time.Duration
+	Err     error
+	Events  []Event
+	blocked []string
+}
+
+// Event is a line for people.
+type Event struct{ Reason, Message string }
+
+// Action changes one object besides the MachineSet.
+type Action interface{ isAction() }
+
+// Create makes a Machine with its bootstrap config and infrastructure machine, all of one name.
+type Create struct {
+	Machine *clusterv1.Machine
+	Why     decision.Why
+}
+
+// Delete deletes a Machine.
+type Delete struct {
+	Machine *clusterv1.Machine
+	Why     decision.Why
+}
+
+// Adopt makes the set the controller of a Machine.
+type Adopt struct{ Machine *clusterv1.Machine }
+
+// Sync brings fields that change in place to a Machine; Wanted holds only what the set decides.
+type Sync struct{ Machine, Wanted *clusterv1.Machine }
+
+// OwnTemplate makes the Cluster an owner of a template.
+type OwnTemplate struct{ Object *external.Object }
+
+func (Create) isAction()      {}
+func (Delete) isAction()      {}
+func (Adopt) isAction()       {}
+func (Sync) isAction()        {}
+func (OwnTemplate) isAction() {}
