@@ -1,0 +1,83 @@
+# `make help` lists the targets. Everything is built from source; programs of Kubernetes are built once into a cache.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+MODULES := . contract core providers/bootstrap-kubeadm providers/controlplane-kubeadm providers/infrastructure-docker \
+	providers/infrastructure-aws providers/infrastructure-vsphere e2e
+PACKAGES := $(MODULES:%=./%/...)
+# Packages whose correctness is about goroutines. `make test-race` runs all others with the detector too.
+RACE_PACKAGES := ./internal/supervise ./internal/filelock ./internal/binaries ./internal/progress
+BACKEND ?= docker
+GO_TEST_FLAGS ?=
+
+##@ Everyday
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build slipway and the managers into bin/
+	go build -o bin/slipway ./cmd/slipway
+	go build -o bin/slipway-core-manager ./core
+	go build -o bin/slipway-bootstrap-kubeadm-manager ./providers/bootstrap-kubeadm
+	go build -o bin/slipway-control-plane-kubeadm-manager ./providers/controlplane-kubeadm
+	go build -o bin/slipway-infrastructure-docker-manager ./providers/infrastructure-docker
+
+.PHONY: quickstart
+quickstart: ## Run a two-node cluster: BACKEND=docker (default) or BACKEND=inMemory
+	hack/quickstart.sh $(BACKEND)
+
+.PHONY: quickstart-down
+quickstart-down: ## Delete the quick-start cluster, the management plane and its state
+	hack/quickstart.sh down
+
+##@ Checks
+.PHONY: test
+test: binaries ## Run the tests of every module: pure ones, and those against a real etcd and API server
+	go test $(GO_TEST_FLAGS) $(PACKAGES)
+	go test -race $(RACE_PACKAGES)
+
+.PHONY: test-race
+test-race: binaries ## Run the tests of every module with the race detector (slow)
+	go test -race $(GO_TEST_FLAGS) $(PACKAGES)
+
+.PHONY: e2e
+e2e: build binaries node-image ## Create, scale and delete a real cluster in Docker containers
+	go test -tags e2e -count=1 -v -timeout 40m ./e2e/...
+
+.PHONY: lint
+lint: ## Check formatting, go vet and staticcheck
+	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); \
+	if [ -n "$$unformatted" ]; then echo "run gofmt on:"; echo "$$unformatted"; exit 1; fi
+	go vet $(PACKAGES)
+	go vet -tags e2e ./e2e/...
+	go tool staticcheck $(PACKAGES)
+
+.PHONY: verify
+verify: generate ## Fail when generated files differ from what is committed
+	@drift=$$(git status --porcelain -- '*/config/*' '*zz_generated*'); \
+	if [ -n "$$drift" ]; then echo "generated files differ, commit them:"; echo "$$drift"; git --no-pager diff -- '*/config/*' '*zz_generated*' | head -100; exit 1; fi
+
+.PHONY: bench
+bench: build binaries ## Measure the plane's start and memory, and the in-memory cluster (docs/benchmarks.md)
+	hack/bench.sh
+
+##@ Building blocks
+.PHONY: generate
+generate: ## Generate deep copies, CRDs, roles and webhook configurations
+	hack/generate.sh
+
+.PHONY: binaries
+binaries: ## Build etcd, kube-apiserver and kube-controller-manager into the cache, once
+	go build -o bin/slipway ./cmd/slipway
+	bin/slipway binaries --set etcd
+	bin/slipway binaries kube-apiserver kube-controller-manager kubectl
+
+.PHONY: node-image
+node-image: ## Build the image of cluster nodes (needs a Docker engine)
+	hack/nodeimage/build.sh
+
+.PHONY: clean
+clean: ## Remove what was built in this folder; the cache of Kubernetes programs stays
+	rm -rf bin

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Writes everything that is generated from markers: deep copies, CRDs, roles and webhook configurations of every module.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+mkdir -p bin
+go build -o bin/controller-gen sigs.k8s.io/controller-tools/cmd/controller-gen
+
+gen() { "$root/bin/controller-gen" "$@"; }
+
+# has MARKER FOLDER...: controller-gen would write an empty file where there is none.
+has() { grep -rqs --include='*.go' "+kubebuilder:$1" "${@:2}"; }
+
+# module FOLDER ROLE: what a module with a manager generates from its own sources into its own config folder.
+module() (
+  cd "$root/$1"
+  rm -rf config/rbac config/webhook
+  has rbac . && gen rbac:roleName="$2" paths=./... output:rbac:dir=config/rbac
+  has webhook . && gen webhook paths=./... output:webhook:dir=config/webhook
+  return 0
+)
+
+# The kinds of the core live in the contract, whose types every provider shares.
+(cd contract && gen object paths=./api/... && gen crd paths=./api/... output:crd:dir=../core/config/crd/bases)
+for provider in providers/*/; do
+  [ -d "$provider/api" ] || continue
+  (cd "$provider" && gen object paths=./api/... && gen crd paths=./api/... output:crd:dir=config/crd/bases)
+done
+
+module core capi-manager-role
+module providers/bootstrap-kubeadm capi-kubeadm-bootstrap-manager-role
+module providers/controlplane-kubeadm capi-kubeadm-control-plane-manager-role
+module providers/infrastructure-docker capd-manager-role
