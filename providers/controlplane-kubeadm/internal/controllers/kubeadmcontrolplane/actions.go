@@ -1,0 +1,88 @@
+package kubeadmcontrolplane
+
+import (
+	"github.com/slipway-capi/slipway/contract/decision"
+)
+
+// Action is one thing to do. Every action can be repeated: what was done before a crash is seen by the next observe.
+type Action interface{ isAction() }
+
+// AddFinalizer keeps the control plane from vanishing before its machines.
+type AddFinalizer struct{}
+
+// RemoveFinalizer lets it go.
+type RemoveFinalizer struct{}
+
+// GenerateCertificates makes those certificates of the cluster that do not exist.
+type GenerateCertificates struct{}
+
+// WriteKubeconfig creates the kubeconfig Secret, or renews its content.
+type WriteKubeconfig struct {
+	Renew bool
+	decision.Why
+}
+
+// OwnTemplate makes the Cluster an owner of the infrastructure template, so that it moves and goes with the cluster.
+type OwnTemplate struct{}
+
+// AdoptMachine makes this control plane the controller of a machine that has none.
+type AdoptMachine struct{ Machine *Machine }
+
+// UpdateMachine brings what may change in place to a machine and its objects.
+type UpdateMachine struct {
+	Machine *Machine
+	// Machine, Config and Infra say which of the three objects differ.
+	Self, Config, Infra bool
+}
+
+// CreateMachine creates a machine with its objects.
+type CreateMachine struct {
+	Name, FailureDomain string
+	Init                bool
+	decision.Why
+}
+
+// DeleteMachine deletes a machine; Unhook takes the clean-up hook off first, when nothing is to be cleaned up.
+type DeleteMachine struct {
+	Machine *Machine
+	Unhook  bool
+	decision.Why
+}
+
+// MoveLeadership hands the leadership of etcd from a node to the first of the candidates that takes it.
+type MoveLeadership struct {
+	From       string
+	Candidates []string
+	decision.Why
+}
+
+// RemoveMember takes a member out of etcd, asking one of the nodes in Through.
+type RemoveMember struct {
+	ID      uint64
+	Name    string
+	Through []string
+	decision.Why
+}
+
+// ReleaseMachine takes the clean-up hook off a machine that is being deleted.
+type ReleaseMachine struct {
+	Machine *Machine
+	decision.Why
+}
+
+// Warn tells the user something that only he can change.
+type Warn struct{ decision.Why }
+
+func (AddFinalizer) isAction()         {}
+func (RemoveFinalizer) isAction()      {}
+func (GenerateCertificates) isAction() {}
+func (WriteKubeconfig) isAction()      {}
+func (OwnTemplate) isAction()          {}
+func (AdoptMachine) isAction()         {}
+func (UpdateMachine) isAction()        {}
+func (CreateMachine) isAction()        {}
+func (DeleteMachine) isAction()        {}
+func (MoveLeadership) isAction()       {}
+func (RemoveMember) isAction()         {}
+func (ReleaseMachine) isAction()       {}
+func (Warn) isAction()                 {}

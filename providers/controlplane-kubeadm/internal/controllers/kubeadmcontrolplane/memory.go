@@ -1,0 +1,86 @@
+package kubeadmcontrolplane
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
+)
+
+// memory knows what this controller wrote and the cache may not show yet. Counting machines on a stale cache would
+// create one too many, or delete two.
+type memory struct {
+	mu sync.Mutex
+	// written holds, per control plane and machine name, the least that must be visible.
+	written map[types.UID]map[string]expectation
+}
+
+type expectation struct {
+	uid      types.UID
+	deleting bool
+}
+
+func newMemory() *memory { return &memory{written: map[types.UID]map[string]expectation{}} }
+
+func (m *memory) expect(controlPlane *controlplanev1.KubeadmControlPlane, name string, e expectation) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.written[controlPlane.UID] == nil {
+		m.written[controlPlane.UID] = map[string]expectation{}
+	}
+	m.written[controlPlane.UID][name] = e
+}
+
+func (m *memory) expected(controlPlane *controlplanev1.KubeadmControlPlane) map[string]expectation {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.written[controlPlane.UID])
+}
+
+func (m *memory) fulfilled(controlPlane *controlplanev1.KubeadmControlPlane, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.written[controlPlane.UID], name)
+	if len(m.written[controlPlane.UID]) == 0 {
+		delete(m.written, controlPlane.UID)
+	}
+}
+
+// correct compares a cached list with what was written and reads live what the cache does not show.
+func (m *memory) correct(ctx context.Context, live client.Reader, controlPlane *controlplanev1.KubeadmControlPlane, list []clusterv1.Machine) ([]clusterv1.Machine, error) {
+	for name, e := range m.expected(controlPlane) {
+		at := -1
+		for i := range list {
+			if list[i].Name == name {
+				at = i
+			}
+		}
+		if at >= 0 && (!e.deleting || !list[at].DeletionTimestamp.IsZero() || list[at].UID != e.uid) {
+			m.fulfilled(controlPlane, name)
+			continue
+		}
+		current := clusterv1.Machine{}
+		err := live.Get(ctx, client.ObjectKey{Namespace: controlPlane.Namespace, Name: name}, &current)
+		switch {
+		case apierrors.IsNotFound(err):
+			m.fulfilled(controlPlane, name)
+			if at >= 0 {
+				list = append(list[:at], list[at+1:]...)
+			}
+		case err != nil:
+			return nil, fmt.Errorf("reading machine %s: %w", name, err)
+		case at >= 0:
+			list[at] = current
+		default:
+			list = append(list, current)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,75 @@
+// Package quorum judges whether an etcd cluster survives losing or gaining a member. Everything is a pure function over
+// the member list that would result.
+package quorum
+
+import "fmt"
+
+// Member is one etcd member as it is known now.
+type Member struct {
+	// Name is the node's name; empty while the member has never started.
+	Name string
+	// Learner members do not vote yet.
+	Learner bool
+	// Healthy is what its Machine's condition says.
+	Healthy bool
+	// Orphan members have no Machine: nothing is known of them but their alarm.
+	Orphan bool
+	// Alarm is set while the member reports that it is out of space or corrupt.
+	Alarm bool
+}
+
+func (m Member) bad() bool {
+	if m.Orphan {
+		return m.Alarm
+	}
+	return !m.Healthy
+}
+
+// Verdict says whether a change is allowed and, if not, why.
+type Verdict struct {
+	Allowed bool
+	Because string
+}
+
+// Remove judges the removal of a member, by name.
+func Remove(members []Member, victim string) Verdict {
+	rest := make([]Member, 0, len(members))
+	for _, m := range members {
+		if m.Name != victim || m.Name == "" {
+			rest = append(rest, m)
+		}
+	}
+	return judge(rest)
+}
+
+// RemoveAt judges the removal of the member at an index; for members that have no name.
+func RemoveAt(members []Member, index int) Verdict {
+	rest := append(append([]Member{}, members[:index]...), members[index+1:]...)
+	return judge(rest)
+}
+
+// Add judges the joining of one more member. It counts as failing until it has proven itself, except next to at most
+// one member: a cluster of two cannot miss either, so nothing is gained by waiting.
+func Add(members []Member) Verdict {
+	return judge(append(append([]Member{}, members...), Member{Name: "(new)", Healthy: len(members) <= 1}))
+}
+
+func judge(members []Member) Verdict {
+	voting, bad := 0, 0
+	for _, m := range members {
+		switch {
+		case m.Name == "":
+			return Verdict{Because: "an etcd member has not started yet"}
+		case m.Learner:
+			return Verdict{Because: fmt.Sprintf("etcd member %s is a learner", m.Name)}
+		}
+		voting++
+		if m.bad() {
+			bad++
+		}
+	}
+	if need := voting/2 + 1; voting-bad < need {
+		return Verdict{Because: fmt.Sprintf("etcd would have %d healthy of %d voting members; %d are needed", voting-bad, voting, need)}
+	}
+	return Verdict{Allowed: true}
+}
