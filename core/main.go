@@ -1,4 +1,76 @@
-// Command manager runs the controllers of this module.
+// Command manager is the core manager: it runs the controllers of Clusters, Machines, MachineSets and MachineDeployments.
 package main
 
-func main() {}
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	addonsv1 "github.com/slipway-capi/slipway/contract/api/addons/v1beta2"
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	ipamv1 "github.com/slipway-capi/slipway/contract/api/ipam/v1beta2"
+	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
+	"github.com/slipway-capi/slipway/contract/clustercache"
+	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/contract/manager"
+	"github.com/slipway-capi/slipway/core/internal/controllers/cluster"
+	"github.com/slipway-capi/slipway/core/internal/controllers/machine"
+	"github.com/slipway-capi/slipway/core/internal/controllers/machinedeployment"
+	"github.com/slipway-capi/slipway/core/internal/controllers/machineset"
+)
+
+const name = "slipway-core-manager"
+
+func main() {
+	options := &options{}
+	manager.Program{
+		Name:             name,
+		LeaderElectionID: "controller-leader-election-capi",
+		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, addonsv1.AddToScheme, ipamv1.AddToScheme, runtimev1.AddToScheme},
+		// Of a cluster's Secrets only the kubeconfig is read from memory; private keys stay out of it.
+		KeepSecretData: func(name string) bool { return strings.HasSuffix(name, "-kubeconfig") },
+		Flags:          options.addTo,
+		Validate:       options.validate,
+		Setup:          options.setup,
+	}.Main()
+}
+
+// setup registers the controllers, those with few objects first.
+func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Flags) error {
+	clusters, err := clustercache.New(mgr, clustercache.Options{
+		Concurrency: o.remote.Concurrency, QPS: o.remote.ClientQPS, Burst: o.remote.ClientBurst, UserAgent: name,
+	})
+	if err != nil {
+		return err
+	}
+	c, resolver := mgr.GetClient(), external.NewResolver(mgr.GetClient())
+	controllers := []struct {
+		name        string
+		concurrency int
+		setup       func(context.Context, ctrl.Manager, int) error
+	}{
+		{"cluster", o.cluster, (&cluster.Controller{
+			Client: c, Live: mgr.GetAPIReader(), Resolver: resolver, ClusterCache: clusters,
+			Recorder: mgr.GetEventRecorder("cluster-controller"), ConnectionGrace: o.remote.ConnectionGracePeriod,
+		}).SetupWithManager},
+		{"machine", o.machine, (&machine.Controller{
+			Client: c, Resolver: resolver, ClusterCache: clusters, Recorder: mgr.GetEventRecorder("machine-controller"),
+			ConditionsGrace: o.remote.ConditionsGracePeriod, Node: o.nodeSync(flags.Features),
+		}).SetupWithManager},
+		{"machineset", o.machineSet, (&machineset.Controller{
+			Client: c, Resolver: resolver, Recorder: mgr.GetEventRecorder("machineset-controller"), PreflightChecks: o.preflightChecks(flags.Features),
+		}).SetupWithManager},
+		{"machinedeployment", o.machineDeployment, (&machinedeployment.Controller{
+			Client: c, Resolver: resolver, Recorder: mgr.GetEventRecorder("machinedeployment-controller"),
+		}).SetupWithManager},
+	}
+	for _, k := range controllers {
+		if err := k.setup(ctx, mgr, k.concurrency); err != nil {
+			return fmt.Errorf("%s: %w", k.name, err)
+		}
+	}
+	return nil
+}

@@ -16,7 +16,6 @@ import (
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/external"
-	"github.com/slipway-capi/slipway/contract/labels"
 )
 
 // FieldOwner is the name under which this controller writes.
@@ -42,8 +41,8 @@ type Controller struct {
 	// ConnectionGrace is how long after the last answer a connection counts as up; see --remote-connection-grace-period.
 	ConnectionGrace time.Duration
 
-	watcher *external.Watcher
-	owned   handler.EventHandler
+	watcher  *external.Watcher
+	referred handler.EventHandler
 }
 
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters;clusters/status,verbs=get;list;watch;create;update;patch;delete
@@ -52,8 +51,11 @@ type Controller struct {
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create
 
 // SetupWithManager registers the controller and its watches.
-func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concurrency int) error {
-	member := handler.EnqueueRequestsFromMapFunc(ofMember)
+func (c *Controller) SetupWithManager(ctx context.Context, mgr ctrl.Manager, concurrency int) error {
+	if err := mgr.GetFieldIndexer().IndexField(ctx, &clusterv1.Cluster{}, referenceIndex, byReference); err != nil {
+		return fmt.Errorf("indexing clusters by %s: %w", referenceIndex, err)
+	}
+	member := memberHandler()
 	self, err := ctrl.NewControllerManagedBy(mgr).Named("cluster").For(&clusterv1.Cluster{}).
 		Watches(&clusterv1.Machine{}, member).Watches(&clusterv1.MachineSet{}, member).
 		Watches(&clusterv1.MachineDeployment{}, member).Watches(&clusterv1.MachinePool{}, member).
@@ -63,7 +65,7 @@ func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concu
 		return fmt.Errorf("building the cluster controller: %w", err)
 	}
 	c.watcher = external.NewWatcher(self, mgr.GetCache())
-	c.owned = handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &clusterv1.Cluster{})
+	c.referred = handler.EnqueueRequestsFromMapFunc(c.ofReferred)
 	return nil
 }
 
@@ -74,12 +76,4 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	return c.act(ctx, cluster, Decide(c.observe(ctx, cluster)))
-}
-
-func ofMember(_ context.Context, o client.Object) []reconcile.Request {
-	name := labels.ClusterName(o)
-	if name == "" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}}}
 }

@@ -17,11 +17,17 @@ import (
 	"github.com/slipway-capi/slipway/contract/paused"
 )
 
+// authorityPoll is how often to look for the authority of a cluster that a user has yet to provide: such Secrets may carry no
+// label, so that no watch sees them.
+const authorityPoll = 30 * time.Second
+
 // Decide says what to do about a Cluster, given all that is known about it. It is pure: same world, same decision.
 func Decide(w World) Decision {
 	d := Decision{Cluster: w.Cluster.DeepCopy()}
 	if !w.deleting() && !slices.Contains(d.Cluster.Finalizers, clusterv1.ClusterFinalizer) {
+		// Alone, before anything exists that would have to be cleaned up.
 		d.Cluster.Finalizers = append(d.Cluster.Finalizers, clusterv1.ClusterFinalizer)
+		return d
 	}
 	pause := paused.Condition(w.Cluster, w.Cluster)
 	conditions.Set(d.Cluster, pause)
@@ -164,9 +170,11 @@ func (d *Decision) kubeconfig(w World) {
 		return
 	}
 	d.fail(w.Kubeconfig.Err)
-	if w.Kubeconfig.CA != nil {
-		d.Actions = append(d.Actions, CreateKubeconfig{Endpoint: c.Spec.ControlPlaneEndpoint, CA: *w.Kubeconfig.CA})
+	if w.Kubeconfig.CA == nil {
+		d.look(authorityPoll)
+		return
 	}
+	d.Actions = append(d.Actions, CreateKubeconfig{Endpoint: c.Spec.ControlPlaneEndpoint, CA: *w.Kubeconfig.CA})
 }
 
 func (d *Decision) fail(err error) {

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
@@ -34,12 +35,17 @@ func (c *Controller) refer(ctx context.Context, ref clusterv1.ContractVersionedO
 	if ref.Name == "" {
 		return Referred{}
 	}
+	// The watch comes first, so that an object that is missing now wakes us when it appears.
+	gvk, _, err := c.Resolver.GVK(ctx, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind})
+	if err != nil {
+		return Referred{Err: err}
+	}
+	if err := c.watcher.Watch(gvk, c.referred); err != nil {
+		return Referred{Err: err}
+	}
 	obj, err := external.Get(ctx, c.Client, c.Resolver, ref, namespace)
 	switch {
 	case err == nil:
-		if err := c.watcher.Watch(obj.GroupVersionKind(), c.owned); err != nil {
-			return Referred{Err: err}
-		}
 		return Referred{Object: obj}
 	case external.IsNotFound(err):
 		return Referred{Missing: true}

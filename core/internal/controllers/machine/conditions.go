@@ -82,6 +82,8 @@ func (d *Decision) nodeConditions(w World) {
 	}
 	infrastructure, controlPlane := w.clusterReady()
 	switch {
+	case w.Cluster == nil && !w.deleting():
+		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, "Waiting for Cluster "+m.Spec.ClusterName+" to exist")
 	case !infrastructure:
 		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, "Waiting for Cluster status.initialization.infrastructureProvisioned to be true")
 	case !controlPlane:
@@ -170,6 +172,22 @@ func upToDate(w World) *metav1.Condition {
 	if w.MachineSet == nil || w.MachineDeployment == nil {
 		return nil
 	}
+	lines := differences(w)
+	kubelet := w.Machine.Status.NodeInfo.KubeletVersion
+	var c metav1.Condition
+	switch {
+	case len(lines) > 0:
+		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineNotUpToDateReason, strings.Join(lines, "\n"))
+	case kubelet != "" && w.Machine.Spec.Version != "" && kubelet != w.Machine.Spec.Version:
+		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineUpToDateUpdatingReason, "* Kubelet version is "+kubelet+", "+w.Machine.Spec.Version+" required")
+	default:
+		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionTrue, clusterv1.MachineUpToDateReason, "")
+	}
+	return &c
+}
+
+// differences are the reasons for which the MachineDeployment will replace the Machine.
+func differences(w World) []string {
 	var lines []string
 	have, want := w.MachineSet.Spec.Template.Spec, w.MachineDeployment.Spec.Template.Spec
 	differs := func(field, a, b string) {
@@ -185,17 +203,7 @@ func upToDate(w World) *metav1.Condition {
 	if !after.IsZero() && !after.After(w.Now) && w.MachineSet.CreationTimestamp.Before(&after) {
 		lines = append(lines, "* MachineDeployment spec.rollout.after expired")
 	}
-	kubelet := w.Machine.Status.NodeInfo.KubeletVersion
-	var c metav1.Condition
-	switch {
-	case len(lines) > 0:
-		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineNotUpToDateReason, strings.Join(lines, "\n"))
-	case kubelet != "" && w.Machine.Spec.Version != "" && kubelet != w.Machine.Spec.Version:
-		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineUpToDateUpdatingReason, "* Kubelet version is "+kubelet+", "+w.Machine.Spec.Version+" required")
-	default:
-		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionTrue, clusterv1.MachineUpToDateReason, "")
-	}
-	return &c
+	return lines
 }
 
 func ready(m *clusterv1.Machine) metav1.Condition {

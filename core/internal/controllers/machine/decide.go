@@ -23,7 +23,9 @@ const defaultNodeDeletionTimeout = 10
 func Decide(w World) Decision {
 	d := Decision{Machine: w.Machine.DeepCopy()}
 	if !w.deleting() && !slices.Contains(d.Machine.Finalizers, clusterv1.MachineFinalizer) {
+		// Alone, before anything exists that would have to be cleaned up; most Machines are created with it.
 		d.Machine.Finalizers = append(d.Machine.Finalizers, clusterv1.MachineFinalizer)
+		return d
 	}
 	pause := paused.Condition(w.Cluster, w.Machine)
 	conditions.Set(d.Machine, pause)

@@ -3,20 +3,18 @@ package machine
 import (
 	"fmt"
 	"maps"
-	"reflect"
+
+	"regexp"
 	"slices"
-	"sort"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/slipway-capi/slipway/contract/accessors"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/ownership"
 )
-
-// UninitializedTaint keeps pods away from a Node whose labels are not there yet.
-var UninitializedTaint = corev1.Taint{Key: "node.cluster.x-k8s.io/uninitialized", Effect: corev1.TaintEffectNoSchedule}
 
 // node links the Machine to its Node and keeps what comes from the Machine on it.
 func (d *Decision) node(w World) {
@@ -42,15 +40,22 @@ func (d *Decision) node(w World) {
 		d.Events = append(d.Events, Event{"SuccessfulSetNodeRef", "Node " + w.Node.Node.Name + " belongs to this machine"})
 	}
 	m.Status.NodeInfo = w.Node.Node.Status.NodeInfo
-	wanted := syncedNode(w, w.Node.Node)
-	if !reflect.DeepEqual(wanted, w.Node.Node) {
+	wanted, err := syncedNode(w, w.Node.Node)
+	if err != nil {
+		d.fail(err)
+		return
+	}
+	if _, before := w.Node.Node.Labels[clusterv1.InterruptibleLabel]; !before && interruptible(w, w.Node.Node) {
+		d.Events = append(d.Events, Event{"SuccessfulSetInterruptibleNodeLabel", "Node " + wanted.Name + " is marked as interruptible"})
+	}
+	if !equality.Semantic.DeepEqual(wanted, w.Node.Node) {
 		d.Actions = append(d.Actions, SyncNode{Before: w.Node.Node, After: wanted})
 	}
 }
 
 // syncedNode is the Node with what comes from the Machine: labels and annotations of the managed domains, taints, and
 // the annotations that lead back to the Machine. Only what an earlier sync put there is taken away.
-func syncedNode(w World, node *corev1.Node) *corev1.Node {
+func syncedNode(w World, node *corev1.Node) (*corev1.Node, error) {
 	n := node.DeepCopy()
 	if n.Annotations == nil {
 		n.Annotations = map[string]string{}
@@ -58,21 +63,23 @@ func syncedNode(w World, node *corev1.Node) *corev1.Node {
 	if n.Labels == nil {
 		n.Labels = map[string]string{}
 	}
-	wantedLabels := managed(w.Machine.Labels, clusterv1.NodeRoleLabelPrefix, clusterv1.NodeRestrictionLabelDomain, clusterv1.ManagedNodeLabelDomain)
-	if interruptible(w) {
+	wantedLabels := managed(w.Machine.Labels, w.Sync.Labels, clusterv1.NodeRoleLabelPrefix, clusterv1.NodeRestrictionLabelDomain, clusterv1.ManagedNodeLabelDomain)
+	if interruptible(w, node) {
 		wantedLabels[clusterv1.InterruptibleLabel] = ""
 	}
 	sync(n.Labels, wantedLabels, n.Annotations, clusterv1.LabelsFromMachineAnnotation)
-	sync(n.Annotations, managed(w.Machine.Annotations, clusterv1.ManagedNodeAnnotationDomain), n.Annotations, clusterv1.AnnotationsFromMachineAnnotation)
+	sync(n.Annotations, managed(w.Machine.Annotations, w.Sync.Annotations, clusterv1.ManagedNodeAnnotationDomain), n.Annotations, clusterv1.AnnotationsFromMachineAnnotation)
 	maps.Copy(n.Annotations, bookkeeping(w.Machine))
-	n.Spec.Taints = syncedTaints(w.Machine, n)
-	return n
+	return n, syncTaints(w, n)
 }
 
-// managed picks the keys of the given domains and their subdomains.
-func managed(from map[string]string, domains ...string) map[string]string {
+// managed picks the keys of the given domains and their subdomains, and those that match a rule.
+func managed(from map[string]string, rules []*regexp.Regexp, domains ...string) map[string]string {
 	out := map[string]string{}
 	for k, v := range from {
+		if slices.ContainsFunc(rules, func(r *regexp.Regexp) bool { return r.MatchString(k) }) {
+			out[k] = v
+		}
 		prefix, _, ok := strings.Cut(k, "/")
 		for _, d := range domains {
 			if ok && (prefix == d || (d != clusterv1.NodeRoleLabelPrefix && strings.HasSuffix(prefix, "."+d))) {
@@ -83,9 +90,11 @@ func managed(from map[string]string, domains ...string) map[string]string {
 	return out
 }
 
-func interruptible(w World) bool {
+// interruptible stays as it was while the infrastructure cannot be read, so that the label does not come and go.
+func interruptible(w World, node *corev1.Node) bool {
 	if w.Infrastructure.Object == nil {
-		return false
+		_, was := node.Labels[clusterv1.InterruptibleLabel]
+		return was && w.Infrastructure.Err != nil
 	}
 	yes, err := accessors.InfrastructureMachine(w.Infrastructure.Object.Contract).Interruptible().GetOr(w.Infrastructure.Object.Unstructured, false)
 	return err == nil && yes
@@ -113,41 +122,5 @@ func bookkeeping(m *clusterv1.Machine) map[string]string {
 	if owner := ownership.ControllerOf(m); owner != nil {
 		out[clusterv1.OwnerKindAnnotation], out[clusterv1.OwnerNameAnnotation] = owner.Kind, owner.Name
 	}
-	return out
-}
-
-// syncedTaints keeps foreign taints, removes the uninitialized one, and brings those of the Machine in. Taints of
-// propagation OnInitialization come only with the first sync, that is while there is no tracking annotation.
-func syncedTaints(m *clusterv1.Machine, n *corev1.Node) []corev1.Taint {
-	_, synced := n.Annotations[clusterv1.TaintsFromMachineAnnotation]
-	tracked := strings.Split(n.Annotations[clusterv1.TaintsFromMachineAnnotation], ",")
-	wanted := map[string]corev1.Taint{}
-	var always []string
-	for _, t := range m.Spec.Taints {
-		id := t.Key + ":" + t.Effect
-		if t.Propagation == clusterv1.MachineTaintPropagationAlways {
-			always = append(always, id)
-		} else if synced {
-			tracked = slices.DeleteFunc(tracked, func(s string) bool { return s == id })
-			continue
-		}
-		wanted[id] = corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)}
-	}
-	var out []corev1.Taint
-	for _, t := range n.Spec.Taints {
-		id := t.Key + ":" + string(t.Effect)
-		if w, ok := wanted[id]; ok {
-			t.Value = w.Value
-			delete(wanted, id)
-		} else if t.MatchTaint(&UninitializedTaint) || slices.Contains(tracked, id) {
-			continue
-		}
-		out = append(out, t)
-	}
-	for _, id := range slices.Sorted(maps.Keys(wanted)) {
-		out = append(out, wanted[id])
-	}
-	sort.Strings(always)
-	n.Annotations[clusterv1.TaintsFromMachineAnnotation] = strings.Join(always, ",")
 	return out
 }

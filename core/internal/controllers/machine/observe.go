@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/slipway-capi/slipway/contract/accessors"
@@ -18,13 +19,13 @@ import (
 
 // observe reads all that matters for one Machine. It writes nothing.
 func (c *Controller) observe(ctx context.Context, m *clusterv1.Machine) (World, error) {
-	w := World{Now: time.Now(), Machine: m, ConditionsGrace: c.ConditionsGrace}
+	w := World{Now: time.Now(), Machine: m, ConditionsGrace: c.ConditionsGrace, Sync: c.Node}
 	cluster := &clusterv1.Cluster{}
 	key := client.ObjectKey{Namespace: m.Namespace, Name: m.Spec.ClusterName}
 	switch err := c.Client.Get(ctx, key, cluster); {
 	case err == nil:
 		w.Cluster = cluster
-	case apierrors.IsNotFound(err) && !m.DeletionTimestamp.IsZero():
+	case apierrors.IsNotFound(err):
 	default:
 		return w, fmt.Errorf("reading Cluster %s: %w", key, err)
 	}
@@ -47,12 +48,17 @@ func (c *Controller) refer(ctx context.Context, ref clusterv1.ContractVersionedO
 	if ref.Name == "" {
 		return Referred{}
 	}
+	// The watch comes first, so that an object that is missing now wakes us when it appears.
+	gvk, _, err := c.Resolver.GVK(ctx, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind})
+	if err != nil {
+		return Referred{Err: err}
+	}
+	if err := c.watcher.Watch(gvk, c.referred); err != nil {
+		return Referred{Err: err}
+	}
 	obj, err := external.Get(ctx, c.Client, c.Resolver, ref, namespace)
 	switch {
 	case err == nil:
-		if err := c.watcher.Watch(obj.GroupVersionKind(), c.owned); err != nil {
-			return Referred{Err: err}
-		}
 		return Referred{Object: obj}
 	case external.IsNotFound(err):
 		return Referred{Missing: true}

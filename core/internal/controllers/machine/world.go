@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"regexp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +30,15 @@ type World struct {
 	Health            clustercache.HealthState
 	// ConditionsGrace is how long conditions about the Node stay when the connection is down.
 	ConditionsGrace time.Duration
+	Sync            NodeSync
+}
+
+// NodeSync says what of a Machine, besides the managed domains, goes to its Node.
+type NodeSync struct {
+	// Labels and Annotations are rules for more keys; see --additional-sync-machine-labels and -annotations.
+	Labels, Annotations []*regexp.Regexp
+	// Taints says whether spec.taints are brought to the Node; feature gate MachineTaintPropagation.
+	Taints bool
 }
 
 // Referred is a provider object as it was found.
