@@ -1,4 +1,61 @@
-// Command manager runs the controllers of this module.
+// Command bootstrap-kubeadm is the manager of KubeadmConfigs.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/clustercache"
+	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/contract/manager"
+	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/controllers/kubeadmconfig"
+)
+
+type options struct {
+	remote      manager.RemoteFlags
+	concurrency int
+	tokenTTL    time.Duration
+}
+
+func main() {
+	var o options
+	manager.Program{
+		Name:             "bootstrap-kubeadm",
+		LeaderElectionID: "kubeadm-bootstrap-manager-leader-election-capi",
+		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme},
+		KeepSecretData:   kubeadmconfig.KeepSecretData,
+		Flags:            o.flags,
+		Validate:         o.validate,
+		Setup:            o.setup,
+	}.Main()
+}
+
+func (o *options) flags(fs *pflag.FlagSet) {
+	o.remote.AddTo(fs)
+	manager.Concurrency(fs, &o.concurrency, "kubeadmconfig", 100)
+	fs.DurationVar(&o.tokenTTL, "bootstrap-token-ttl", 15*time.Minute, "How long a bootstrap token lives; it is extended until its machine has joined.")
+}
+
+func (o *options) validate() error {
+	if o.tokenTTL <= 0 {
+		return errors.New("--bootstrap-token-ttl must be greater than 0")
+	}
+	return o.remote.Validate()
+}
+
+func (o *options) setup(ctx context.Context, mgr ctrl.Manager, _ *manager.Flags) error {
+	clusters, err := clustercache.New(mgr, clustercache.Options{Concurrency: o.remote.Concurrency, QPS: o.remote.ClientQPS, Burst: o.remote.ClientBurst})
+	if err != nil {
+		return err
+	}
+	c := &kubeadmconfig.Controller{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Secrets: mgr.GetCache(), Resolver: external.NewResolver(mgr.GetClient()),
+		ClusterCache: clusters, TokenTTL: o.tokenTTL}
+	return c.SetupWithManager(ctx, mgr, o.concurrency)
+}
