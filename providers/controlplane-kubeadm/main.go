@@ -1,4 +1,83 @@
-// Command manager runs the controllers of this module.
+// Command manager runs the kubeadm control plane provider.
 package main
 
-func main() {}
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/clustercache"
+	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/contract/manager"
+	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
+	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/controllers/kubeadmcontrolplane"
+	webhooks "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/webhooks/kubeadmcontrolplane"
+)
+
+const name = "slipway-kubeadm-control-plane-manager"
+
+// options are the flags of this manager only.
+type options struct {
+	concurrency, clusterCacheConcurrency int
+	clientQPS                            float32
+	clientBurst                          int
+	etcdDialTimeout, etcdCallTimeout     time.Duration
+}
+
+func main() {
+	o := &options{}
+	manager.Program{
+		Name:             name,
+		LeaderElectionID: "kubeadm-control-plane-manager-leader-election-capi",
+		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme},
+		KeepSecretData:   keepSecretData,
+		Flags:            o.addTo,
+		Setup:            o.setup,
+		Webhooks: func(mgr ctrl.Manager, flags *manager.Flags) error {
+			return webhooks.Register(mgr, webhooks.Options{TaintPropagation: flags.Features.Enabled(manager.FeatureMachineTaintPropagation),
+				Ignition: flags.Features.Enabled(manager.FeatureKubeadmBootstrapFormatIgnition)})
+		},
+	}.Main()
+}
+
+func (o *options) addTo(fs *pflag.FlagSet) {
+	fs.IntVar(&o.concurrency, "kubeadmcontrolplane-concurrency", 100, "Number of control planes handled at the same time.")
+	fs.IntVar(&o.clusterCacheConcurrency, "clustercache-concurrency", 100, "Number of workload clusters connected or probed at the same time.")
+	fs.Float32Var(&o.clientQPS, "clustercache-client-qps", 20, "Sustained requests per second to one workload cluster.")
+	fs.IntVar(&o.clientBurst, "clustercache-client-burst", 30, "Requests to one workload cluster allowed in a burst.")
+	fs.DurationVar(&o.etcdDialTimeout, "etcd-dial-timeout-duration", 10*time.Second, "How long connecting to an etcd member may take.")
+	fs.DurationVar(&o.etcdCallTimeout, "etcd-call-timeout-duration", 15*time.Second, "How long one question to etcd may take.")
+}
+
+// keepSecretData: certificates and kubeconfigs are read from memory, boot documents never.
+func keepSecretData(name string) bool {
+	for _, suffix := range []string{"-ca", "-etcd", "-proxy", "-sa", "-apiserver-etcd-client", "-kubeconfig"} {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *options) setup(_ context.Context, mgr ctrl.Manager, flags *manager.Flags) error {
+	clusters, err := clustercache.New(mgr, clustercache.Options{
+		Concurrency: o.clusterCacheConcurrency, QPS: o.clientQPS, Burst: o.clientBurst, UserAgent: name,
+		ByObject: kubeadmcontrolplane.RemoteCache(),
+	})
+	if err != nil {
+		return err
+	}
+	controller := &kubeadmcontrolplane.Controller{
+		Client: mgr.GetClient(), Cached: mgr.GetCache(), Live: mgr.GetAPIReader(),
+		Resolver: external.NewResolver(mgr.GetClient()), Clusters: clusters,
+		Recorder:        mgr.GetEventRecorder("kubeadmcontrolplane-controller"),
+		EtcdDialTimeout: o.etcdDialTimeout, EtcdCallTimeout: o.etcdCallTimeout,
+	}
+	return controller.Register(mgr, kubeadmcontrolplane.Options{Concurrency: o.concurrency, WatchFilter: flags.WatchFilter})
+}

@@ -1,0 +1,97 @@
+package kubeadmcontrolplane
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/machines"
+)
+
+// +kubebuilder:webhook:path=/mutate-controlplane-cluster-x-k8s-io-v1beta2-kubeadmcontrolplane,mutating=true,failurePolicy=fail,matchPolicy=Equivalent,sideEffects=None,groups=controlplane.cluster.x-k8s.io,resources=kubeadmcontrolplanes,verbs=create;update,versions=v1beta2,name=default.kubeadmcontrolplane.controlplane.cluster.x-k8s.io,admissionReviewVersions=v1
+// +kubebuilder:webhook:path=/validate-controlplane-cluster-x-k8s-io-v1beta2-kubeadmcontrolplane,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,sideEffects=None,groups=controlplane.cluster.x-k8s.io,resources=kubeadmcontrolplanes,verbs=create;update,versions=v1beta2,name=validation.kubeadmcontrolplane.controlplane.cluster.x-k8s.io,admissionReviewVersions=v1
+// +kubebuilder:webhook:path=/validate-scale-controlplane-cluster-x-k8s-io-v1beta2-kubeadmcontrolplane,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,sideEffects=None,groups=controlplane.cluster.x-k8s.io,resources=kubeadmcontrolplanes/scale,verbs=create;update,versions=v1beta2,name=validation-scale.kubeadmcontrolplane.controlplane.cluster.x-k8s.io,admissionReviewVersions=v1
+
+const scalePath = "/validate-scale-controlplane-cluster-x-k8s-io-v1beta2-kubeadmcontrolplane"
+
+// Webhook admits KubeadmControlPlanes.
+type Webhook struct{ Options Options }
+
+// Register adds the webhooks to the manager.
+func Register(mgr ctrl.Manager, options Options) error {
+	hook := Webhook{Options: options}
+	err := ctrl.NewWebhookManagedBy(mgr, &controlplanev1.KubeadmControlPlane{}).WithDefaulter(hook).WithValidator(hook).Complete()
+	if err != nil {
+		return fmt.Errorf("registering the webhooks of KubeadmControlPlane: %w", err)
+	}
+	mgr.GetWebhookServer().Register(scalePath, &webhook.Admission{Handler: &scaleHandler{
+		reader: mgr.GetClient(), decoder: admission.NewDecoder(mgr.GetScheme()),
+	}})
+	return nil
+}
+
+// Default fills in defaults.
+func (Webhook) Default(_ context.Context, controlPlane *controlplanev1.KubeadmControlPlane) error {
+	SetDefaults(controlPlane)
+	return nil
+}
+
+// ValidateCreate judges a new control plane.
+func (w Webhook) ValidateCreate(_ context.Context, controlPlane *controlplanev1.KubeadmControlPlane) (admission.Warnings, error) {
+	return nil, invalid(controlPlane, Validate(controlPlane, w.Options))
+}
+
+// ValidateUpdate judges a change. What leaves the spec alone passes: an object that later rules would refuse must
+// still be able to get labels and to lose its finalizer.
+func (w Webhook) ValidateUpdate(_ context.Context, before, after *controlplanev1.KubeadmControlPlane) (admission.Warnings, error) {
+	if reflect.DeepEqual(before.Spec, after.Spec) {
+		return nil, nil
+	}
+	return nil, invalid(after, ValidateUpdate(before, after, w.Options))
+}
+
+// ValidateDelete allows every deletion.
+func (Webhook) ValidateDelete(context.Context, *controlplanev1.KubeadmControlPlane) (admission.Warnings, error) {
+	return nil, nil
+}
+
+func invalid(controlPlane *controlplanev1.KubeadmControlPlane, problems field.ErrorList) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(machines.ControlPlaneGVK.GroupKind(), controlPlane.Name, problems)
+}
+
+// scaleHandler judges the scale subresource by the rule for spec.replicas.
+type scaleHandler struct {
+	reader  client.Reader
+	decoder admission.Decoder
+}
+
+// Handle implements admission.Handler.
+func (h *scaleHandler) Handle(ctx context.Context, request admission.Request) admission.Response {
+	scale := &autoscalingv1.Scale{}
+	if err := h.decoder.Decode(request, scale); err != nil {
+		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decoding the scale request: %w", err))
+	}
+	controlPlane := &controlplanev1.KubeadmControlPlane{}
+	key := client.ObjectKey{Namespace: request.Namespace, Name: request.Name}
+	if err := h.reader.Get(ctx, key, controlPlane); err != nil {
+		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("reading KubeadmControlPlane %s: %w", key, err))
+	}
+	problems := validateReplicas(&scale.Spec.Replicas, machines.ManagedEtcd(controlPlane), field.NewPath("spec", "replicas"))
+	if len(problems) > 0 {
+		return admission.Denied(problems.ToAggregate().Error())
+	}
+	return admission.Allowed("")
+}
