@@ -1,0 +1,180 @@
+package progress
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/slipway-capi/slipway/internal/clustertree"
+)
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+type option func(*clustertree.Node)
+
+func node(kind, name string, options ...option) *clustertree.Node {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o.SetKind(kind)
+	o.SetName(name)
+	o.SetCreationTimestamp(metav1.NewTime(start))
+	n := &clustertree.Node{Object: o}
+	for _, set := range options {
+		set(n)
+	}
+	return n
+}
+
+func condition(conditionType string, status metav1.ConditionStatus, reason, message string) option {
+	return func(n *clustertree.Node) {
+		n.Conditions = append(n.Conditions, metav1.Condition{
+			Type: conditionType, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(start.Add(3 * time.Second)),
+		})
+	}
+}
+
+func replicas(n int64) option {
+	return func(node *clustertree.Node) {
+		_ = unstructured.SetNestedField(node.Object.Object, n, "spec", "replicas")
+	}
+}
+
+func owns(children ...*clustertree.Node) option {
+	return func(n *clustertree.Node) { n.Children = append(n.Children, children...) }
+}
+
+func deleting(n *clustertree.Node) {
+	now := metav1.NewTime(start)
+	n.Object.SetDeletionTimestamp(&now)
+}
+
+var (
+	available = condition("Available", metav1.ConditionTrue, "Available", "")
+	nodeReady = condition("NodeReady", metav1.ConditionTrue, "NodeReady", "")
+)
+
+// small is a cluster of one control plane machine and one worker.
+func small(head option, worker ...option) *clustertree.Node {
+	return node("Cluster", "c", head,
+		owns(
+			node("KubeadmControlPlane", "cp", replicas(1), owns(node("Machine", "cp-1", nodeReady))),
+			node("MachineDeployment", "md", replicas(1), owns(node("MachineSet", "ms", replicas(1), owns(node("Machine", "w-1", worker...))))),
+		))
+}
+
+func TestRollout(t *testing.T) {
+	tests := []struct {
+		name    string
+		tree    *clustertree.Node
+		waiting []string
+	}{
+		{name: "no cluster", waiting: []string{"the Cluster does not exist"}},
+		{name: "everything is there", tree: small(available, nodeReady)},
+		{
+			name:    "a Node is missing",
+			tree:    small(condition("Available", metav1.ConditionFalse, "NotAvailable", "* WorkersAvailable: no\n* More: too"), nil...),
+			waiting: []string{"1 of 2 Nodes are ready", "the Cluster is not Available: * WorkersAvailable: no; More: too"},
+		},
+		{
+			name:    "a Machine goes: it counts neither as asked for nor as ready",
+			tree:    small(available, nodeReady, deleting),
+			waiting: []string{"1 of 2 Nodes are ready", "1 Machines are being deleted"},
+		},
+		{name: "nothing reported yet", tree: node("Cluster", "c"), waiting: []string{"the Cluster is not Available"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Of(tt.tree)
+			assert.Equal(t, tt.waiting, got.Waiting)
+			assert.Equal(t, len(tt.waiting) == 0, got.Done())
+		})
+	}
+}
+
+func TestChanges(t *testing.T) {
+	before := small(condition("Available", metav1.ConditionFalse, "NotAvailable", "one"), nodeReady)
+	after := node("Cluster", "c", condition("Available", metav1.ConditionFalse, "NotAvailable", "another message"),
+		owns(node("KubeadmControlPlane", "cp", condition("Available", metav1.ConditionTrue, "Available", ""))))
+	var lines []string
+	for _, c := range Changes(before, after) {
+		lines = append(lines, strings.TrimSpace(Line(c, false)))
+	}
+	assert.Equal(t, []string{
+		"0.0s  KubeadmControlPlane/cp  Available=True",
+		"0.0s  Machine/cp-1 is gone",
+		"0.0s  Machine/w-1 is gone",
+		"0.0s  MachineDeployment/md is gone",
+		"0.0s  MachineSet/ms is gone",
+	}, lines)
+	assert.Len(t, Changes(nil, before), 3)
+	assert.Empty(t, Changes(before, before))
+	assert.Empty(t, Changes(nil, nil))
+}
+
+func TestTree(t *testing.T) {
+	tree := small(condition("Available", metav1.ConditionFalse, "NotAvailable", "* WorkersAvailable: waits\n* Other: too"),
+		condition("Ready", metav1.ConditionUnknown, "WaitingForNode", ""))
+	look := Look{Now: start.Add(8 * time.Second)}
+	assert.Equal(t, strings.TrimPrefix(`
+Cluster/c                  NotAvailable  5s  WorkersAvailable: waits; Other: too
+├─ KubeadmControlPlane/cp                8s
+│  └─ Machine/cp-1                       8s
+└─ MachineDeployment/md                  8s
+   └─ MachineSet/ms                      8s
+      └─ Machine/w-1       NotReady      5s  WaitingForNode`, "\n"), strings.Join(Tree(tree, look), "\n"))
+
+	look.Width = 50
+	for _, line := range Tree(tree, look) {
+		assert.LessOrEqual(t, len([]rune(line)), 50, line)
+	}
+	assert.True(t, strings.HasSuffix(Tree(tree, look)[0], "Work…"), Tree(tree, look)[0])
+	look.Colours = true
+	assert.Contains(t, Tree(tree, look)[0], "\x1b[31mNotAvailable\x1b[0m")
+	assert.Empty(t, Tree(nil, look))
+}
+
+func TestADeletedObjectSaysSo(t *testing.T) {
+	lines := Tree(node("Cluster", "c", available, deleting), Look{Now: start.Add(5 * time.Minute)})
+	assert.Equal(t, []string{"Cluster/c  Deleting  5m"}, lines)
+}
+
+func TestLine(t *testing.T) {
+	change := Change{Elapsed: 1234 * time.Millisecond, Kind: "Machine", Name: "m", Condition: "Ready", Status: metav1.ConditionFalse, Reason: "Because", Message: "* a\n* b"}
+	assert.Equal(t, "   1.2s  Machine/m  Ready=False  Because: a; b", Line(change, false))
+	change.Status = metav1.ConditionTrue
+	assert.Equal(t, "   1.2s  Machine/m  Ready=\x1b[32mTrue\x1b[0m", Line(change, true))
+}
+
+func TestDisplayWithoutATerminal(t *testing.T) {
+	var out bytes.Buffer
+	d := NewDisplay(&out, Text)
+	require.NoError(t, d.Show(nil))
+	require.NoError(t, d.Show(node("Cluster", "c", available)))
+	require.NoError(t, d.Show(node("Cluster", "c", available)))
+	assert.Equal(t, 1, strings.Count(out.String(), "\n"), "what is the same is not said again: %s", out.String())
+	require.NoError(t, d.Finish(node("Cluster", "c", available)))
+	assert.Contains(t, out.String(), "\nCluster/c  Available")
+}
+
+func TestJSONIsALinePerChange(t *testing.T) {
+	var out bytes.Buffer
+	d := NewDisplay(&out, JSON)
+	d.start = start
+	d.now = func() time.Time { return start.Add(time.Second) }
+	require.NoError(t, d.Show(node("Cluster", "c", available)))
+	require.NoError(t, d.Finish(nil))
+	assert.JSONEq(t, `{"time":"2026-01-01T00:00:01Z","elapsed":1000000000,"kind":"Cluster","name":"c","condition":"Available","status":"True","reason":"Available"}`, out.String())
+}
+
+func TestAge(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0s", 119 * time.Second: "119s", 3 * time.Minute: "3m", 3 * time.Hour: "3h", 72 * time.Hour: "3d",
+	} {
+		assert.Equal(t, want, age(start.Add(d), start))
+	}
+}

@@ -1,0 +1,75 @@
+package progress
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/internal/clustertree"
+)
+
+// Rollout says whether everything that a cluster asks for is there.
+type Rollout struct {
+	// Machines are those asked for by what the Cluster owns directly, Nodes the Machines whose Node is ready.
+	Machines, Nodes int
+	// Waiting are the reasons why the cluster is not done, in words; none means done.
+	Waiting []string
+}
+
+// Done says that nothing is missing.
+func (r Rollout) Done() bool { return len(r.Waiting) == 0 }
+
+// Of judges a tree.
+func Of(root *clustertree.Node) Rollout {
+	var r Rollout
+	if root == nil {
+		r.Waiting = []string{"the Cluster does not exist"}
+		return r
+	}
+	for _, child := range root.Children {
+		if replicas, found, err := unstructured.NestedInt64(child.Object.Object, "spec", "replicas"); found && err == nil {
+			r.Machines += int(replicas)
+		}
+	}
+	extra := 0
+	root.Walk(func(n *clustertree.Node) {
+		if n.Object.GetKind() != "Machine" {
+			return
+		}
+		if isTrue(n, clusterv1.MachineNodeReadyCondition) && n.Object.GetDeletionTimestamp() == nil {
+			r.Nodes++
+		} else if n.Object.GetDeletionTimestamp() != nil {
+			extra++
+		}
+	})
+	if r.Nodes != r.Machines {
+		r.Waiting = append(r.Waiting, fmt.Sprintf("%d of %d Nodes are ready", r.Nodes, r.Machines))
+	}
+	if extra > 0 {
+		r.Waiting = append(r.Waiting, fmt.Sprintf("%d Machines are being deleted", extra))
+	}
+	if !isTrue(root, clusterv1.AvailableCondition) {
+		r.Waiting = append(r.Waiting, "the Cluster is not Available"+because(root.Condition(clusterv1.AvailableCondition)))
+	}
+	return r
+}
+
+func isTrue(n *clustertree.Node, conditionType string) bool {
+	c := n.Condition(conditionType)
+	return c != nil && c.Status == metav1.ConditionTrue
+}
+
+func because(c *metav1.Condition) string {
+	if c == nil || c.Message == "" {
+		return ""
+	}
+	return ": " + oneLine(c.Message)
+}
+
+// oneLine joins the lines of a message, as lists of issues have several.
+func oneLine(message string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(message, "\n* ", "; ")), " ")
+}
