@@ -1,0 +1,87 @@
+package testenv_test
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/testenv"
+)
+
+const boatCRD = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: boats.example.org
+spec:
+  group: example.org
+  names: {kind: Boat, listKind: BoatList, plural: boats, singular: boat}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        x-kubernetes-preserve-unknown-fields: true
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: passed-over
+`
+
+var env *testenv.Environment
+
+func TestMain(m *testing.M) {
+	os.Exit(testenv.Main(m, &env, testenv.Options{Files: []fs.FS{
+		fstest.MapFS{"crd/bases/boats.yaml": {Data: []byte(boatCRD)}, "README.md": {Data: []byte("no manifest")}},
+	}}))
+}
+
+func TestCRDsAreInstalled(t *testing.T) {
+	boat := &unstructured.Unstructured{}
+	boat.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.org", Version: "v1", Kind: "Boat"})
+	boat.SetNamespace(env.Namespace(t))
+	boat.SetName("ferry")
+	require.NoError(t, env.Client.Create(context.Background(), boat))
+	assert.NotEmpty(t, boat.GetUID())
+}
+
+func TestManagerCachesOnlySecretsOfClusters(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	namespace := env.Namespace(t)
+	ours := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "ours", Labels: map[string]string{clusterv1.ClusterNameLabel: "c"}}}
+	theirs := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "theirs"}}
+	require.NoError(t, env.Client.Create(ctx, ours))
+	require.NoError(t, env.Client.Create(ctx, theirs))
+
+	mgr, err := env.StartManager(ctx, func(context.Context, ctrl.Manager) error { return nil })
+	require.NoError(t, err)
+	found := &corev1.SecretList{}
+	require.NoError(t, mgr.GetCache().List(ctx, found, client.InNamespace(namespace)))
+	require.Len(t, found.Items, 1)
+	assert.Equal(t, "ours", found.Items[0].Name)
+	assert.Empty(t, found.Items[0].ManagedFields)
+	require.NoError(t, mgr.GetClient().Get(ctx, client.ObjectKeyFromObject(theirs), theirs), "the client reads Secrets live")
+}
+
+func TestMissingBinariesAreExplained(t *testing.T) {
+	t.Setenv("SLIPWAY_CACHE", t.TempDir())
+	_, err := testenv.Start(context.Background(), testenv.Options{})
+	require.ErrorIs(t, err, testenv.ErrNoBinaries)
+	assert.ErrorContains(t, err, "make binaries")
+}
