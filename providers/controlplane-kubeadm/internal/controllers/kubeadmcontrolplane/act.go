@@ -19,7 +19,6 @@ import (
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/patch"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
-	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/etcd"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/machines"
 )
 
@@ -181,7 +180,7 @@ func (r *run) ownTemplate(ctx context.Context) error {
 }
 
 // withEtcd does something through the first of the nodes whose member answers.
-func (r *run) withEtcd(ctx context.Context, nodes []string, do func(*etcd.Client) error) error {
+func (r *run) withEtcd(ctx context.Context, nodes []string, do func(EtcdClient) error) error {
 	options, err := r.etcdOptions(ctx, r.world, r.certificates)
 	if err != nil {
 		return err
@@ -196,7 +195,7 @@ func (r *run) withEtcd(ctx context.Context, nodes []string, do func(*etcd.Client
 }
 
 func (r *run) moveLeadership(ctx context.Context, a MoveLeadership) error {
-	err := r.withEtcd(ctx, []string{a.From}, func(connection *etcd.Client) error {
+	err := r.withEtcd(ctx, []string{a.From}, func(connection EtcdClient) error {
 		var failures []error
 		for _, candidate := range a.Candidates {
 			member := r.world.Etcd.State.Member(candidate)
@@ -212,6 +211,6 @@ func (r *run) moveLeadership(ctx context.Context, a MoveLeadership) error {
 }
 
 func (r *run) removeMember(ctx context.Context, a RemoveMember) error {
-	err := r.withEtcd(ctx, a.Through, func(connection *etcd.Client) error { return connection.RemoveMember(ctx, a.ID) })
+	err := r.withEtcd(ctx, a.Through, func(connection EtcdClient) error { return connection.RemoveMember(ctx, a.ID) })
 	return r.named(ctx, a.Why, err, "FailedRemoveMember")
 }

@@ -46,13 +46,28 @@ type Controller struct {
 	Recorder events.EventRecorder
 	// Now is the clock; ConnectEtcd the way to etcd. Tests replace them.
 	Now         func() time.Time
-	ConnectEtcd func(ctx context.Context, nodes []string, options etcd.Options) (*etcd.Client, *etcd.State, error)
+	ConnectEtcd func(ctx context.Context, nodes []string, options etcd.Options) (EtcdClient, *etcd.State, error)
 
 	EtcdDialTimeout, EtcdCallTimeout time.Duration
 
 	controller controller.Controller
 	memory     *memory
 	etcd       *etcdEyes
+}
+
+// EtcdClient changes an etcd cluster through one of its members.
+type EtcdClient interface {
+	MoveLeader(ctx context.Context, to uint64) error
+	RemoveMember(ctx context.Context, id uint64) error
+	Close()
+}
+
+func connectEtcd(ctx context.Context, nodes []string, options etcd.Options) (EtcdClient, *etcd.State, error) {
+	connection, state, err := etcd.ConnectAny(ctx, nodes, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	return connection, state, nil
 }
 
 // Options of the registration with a manager.
@@ -83,7 +98,7 @@ func (c *Controller) Register(mgr ctrl.Manager, options Options) error {
 		c.Now = time.Now
 	}
 	if c.ConnectEtcd == nil {
-		c.ConnectEtcd = etcd.ConnectAny
+		c.ConnectEtcd = connectEtcd
 	}
 	skipNameValidation := true
 	built, err := ctrl.NewControllerManagedBy(mgr).Named(name).

@@ -111,7 +111,7 @@ func (c *Controller) look(ctx context.Context, w *World, set []certificates.Entr
 	p := &picture{taken: c.Now()}
 	options, err := c.etcdOptions(ctx, w, set)
 	if err == nil {
-		var connection *etcd.Client
+		var connection EtcdClient
 		connection, p.state, err = c.ConnectEtcd(ctx, nodes, options)
 		if err == nil {
 			connection.Close()
