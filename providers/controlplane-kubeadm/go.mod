@@ -11,6 +11,7 @@ require (
 	github.com/slipway-capi/slipway/providers/bootstrap-kubeadm v0.0.0-00010101000000-000000000000
 	github.com/spf13/pflag v1.0.10
 	k8s.io/apimachinery v0.37.2
+	k8s.io/streaming v0.37.2
 )
 
 require (
@@ -82,7 +83,6 @@ require (
 	k8s.io/apiextensions-apiserver v0.37.2 // indirect
 	k8s.io/apiserver v0.37.2 // indirect
 	k8s.io/component-base v0.37.2 // indirect
-	k8s.io/streaming v0.37.2 // indirect
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.36.0 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )

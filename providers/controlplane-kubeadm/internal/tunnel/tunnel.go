@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
+	streaming "k8s.io/streaming/pkg/httpstream"
 )
 
 // DialTimeout is how long opening a tunnel may take when the caller sets no shorter deadline.
@@ -89,7 +90,12 @@ func newDialer(config *rest.Config, target Target) (httpstream.Dialer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing the websocket: %w", err)
 	}
-	return portforward.NewFallbackDialer(primary, fallback, httpstream.IsUpgradeFailure), nil
+	return portforward.NewFallbackDialer(primary, fallback, noWebsocket), nil
+}
+
+// noWebsocket: client-go reports a refused upgrade with a type of either package, depending on the transport.
+func noWebsocket(err error) bool {
+	return httpstream.IsUpgradeFailure(err) || streaming.IsUpgradeFailure(err)
 }
 
 // streams opens the pair of streams that the protocol wants per connection: one for an error text, one for data.

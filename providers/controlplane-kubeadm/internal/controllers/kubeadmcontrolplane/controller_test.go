@@ -348,7 +348,10 @@ func TestThreeMachinesComeOneAtATimeAndGo(t *testing.T) {
 	assert.Len(t, seen, 3, "spread over failure domains")
 	s.eventually(5*time.Second, "available", func() bool { return conditions.IsTrue(s.get(), clusterv1.AvailableCondition) })
 	for _, machine := range s.machines() {
-		assert.True(t, conditions.IsTrue(&machine, etcdMemberHealthy), machine.Name)
+		s.eventually(5*time.Second, "member of "+machine.Name, func() bool {
+			current := &clusterv1.Machine{}
+			return env.Client.Get(t.Context(), client.ObjectKeyFromObject(&machine), current) == nil && conditions.IsTrue(current, etcdMemberHealthy)
+		})
 		assert.True(t, conditions.IsTrue(&machine, clusterv1.MachineUpToDateCondition), conditions.Message(&machine, clusterv1.MachineUpToDateCondition))
 	}
 	s.scaleDownAndDelete()
