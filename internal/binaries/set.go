@@ -144,7 +144,11 @@ func (s Set) Select(names ...string) ([]Program, error) {
 
 // FindRoot walks from the given folders upwards to the first that holds the modules to build from.
 func FindRoot(from ...string) (string, error) {
-	for _, dir := range from {
+	for _, start := range from {
+		dir, err := filepath.Abs(start)
+		if err != nil {
+			return "", err
+		}
 		for {
 			if _, err := os.Stat(filepath.Join(dir, "hack", Etcd, "go.mod")); err == nil {
 				return dir, nil

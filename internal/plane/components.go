@@ -23,9 +23,9 @@ type Component struct {
 // Components are the managers of a plane in the order of their installation.
 func Components() []Component {
 	return []Component{
-		{Name: "core", Prefix: "capi-", Files: coreconfig.CRDs},
-		{Name: "bootstrap-kubeadm", Prefix: "capi-kubeadm-bootstrap-", Files: bootstrapconfig.CRDs},
-		{Name: "control-plane-kubeadm", Prefix: "capi-kubeadm-control-plane-", Files: controlplaneconfig.CRDs},
+		{Name: "core", Prefix: "capi-", Files: coreconfig.Files},
+		{Name: "bootstrap-kubeadm", Prefix: "capi-kubeadm-bootstrap-", Files: bootstrapconfig.Files},
+		{Name: "control-plane-kubeadm", Prefix: "capi-kubeadm-control-plane-", Files: controlplaneconfig.Files},
 		{Name: "infrastructure-docker", Prefix: "capd-", Files: dockerconfig.CRDs},
 	}
 }

@@ -57,6 +57,7 @@ func run(ctx context.Context, folder Folder, supervisor *supervise.Supervisor, b
 		return err
 	}
 	board.change(func(s *Status) { s.Phase, s.StartTook = Ready, time.Since(s.Started) })
+	settle(ctx, supervisor)
 	<-ctx.Done()
 	board.change(func(s *Status) { s.Phase = Stopping })
 	return nil

@@ -204,4 +204,3 @@ func NewClient(config *rest.Config) (client.Client, error) {
 	}
 	return c, nil
 }
-
