@@ -20,6 +20,7 @@ import (
 	"github.com/slipway-capi/slipway/core/internal/controllers/machine"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machinedeployment"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machineset"
+	"github.com/slipway-capi/slipway/core/internal/webhooks"
 )
 
 const name = "slipway-core-manager"
@@ -39,6 +40,7 @@ func main() {
 		Flags:          options.addTo,
 		Validate:       options.validate,
 		Setup:          options.setup,
+		Webhooks:       webhooks.SetupWithManager,
 	}.Main()
 }
 

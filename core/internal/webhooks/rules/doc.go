@@ -1,0 +1,2 @@
+// Package rules holds the rules of admission that several kinds share. All of it is pure.
+package rules
