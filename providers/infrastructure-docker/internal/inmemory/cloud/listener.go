@@ -1,0 +1,75 @@
+package cloud
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"log"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// errNoServer refuses connections while the cluster has no API server, as a load balancer without backends does.
+var errNoServer = errors.New("the cluster has no API server")
+
+// listener serves the API of one cluster over TLS once there is a certificate.
+type listener struct {
+	tcp    net.Listener
+	server *http.Server
+	config atomic.Pointer[tls.Config]
+}
+
+func listen(address string, handler http.Handler) (*listener, error) {
+	tcp, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	l := &listener{tcp: tcp}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		if c := l.config.Load(); c != nil {
+			return c, nil
+		}
+		return nil, errNoServer
+	}}
+	l.server = &http.Server{Handler: authenticated(handler), TLSConfig: config, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(silent{}, "", 0)}
+	go func() { _ = l.server.ServeTLS(tcp, "", "") }()
+	return l, nil
+}
+
+// silent drops the handshake errors of clients that come before the cluster is there.
+type silent struct{}
+
+func (silent) Write(p []byte) (int, error) { return len(p), nil }
+
+// serve begins to answer with a certificate, to clients whose certificates the authority signed.
+func (l *listener) serve(certificate tls.Certificate, clients *x509.CertPool) {
+	l.config.Store(&tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{certificate},
+		ClientCAs: clients, ClientAuth: tls.VerifyClientCertIfGiven})
+}
+
+// pause stops answering; open connections end.
+func (l *listener) pause() { l.config.Store(nil) }
+
+func (l *listener) serving() bool { return l.config.Load() != nil }
+
+func (l *listener) port() int32 { return int32(l.tcp.Addr().(*net.TCPAddr).Port) }
+
+func (l *listener) address() string { return l.tcp.Addr().String() }
+
+func (l *listener) close() { _ = l.server.Close() }
+
+// authenticated lets in who shows a certificate of the cluster's authority; the health endpoints are open to all.
+func authenticated(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		open := req.URL.Path == "/healthz" || req.URL.Path == "/livez" || req.URL.Path == "/readyz" || req.URL.Path == "/version"
+		if !open && (req.TLS == nil || len(req.TLS.VerifiedChains) == 0) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Unauthorized","message":"Unauthorized","code":401}`))
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+}
