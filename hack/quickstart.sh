@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# From nothing to a two-node cluster: hack/quickstart.sh docker|inMemory, and hack/quickstart.sh down for the way back.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf '\n==> %s\n' "$*"; }
+slipway() { bin/slipway "$@"; }
+kubectl() { "$(bin/slipway binaries --list | awk '$1 == "kubectl" && $3 == "yes" {path = $4} END {print path}')" "$@"; }
+engine_answers() { command -v docker >/dev/null && docker info >/dev/null 2>&1; }
+
+# install PACKAGE...: those Debian packages that are missing; only root can.
+install() {
+  local missing=()
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    echo "these Debian packages are missing, and only root can install them: ${missing[*]}" >&2
+    return 1
+  fi
+  say "Installing ${missing[*]}"
+  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+start_engine() {
+  engine_answers && return
+  [ "$(id -u)" -eq 0 ] || return 1
+  install docker.io iptables && hack/dockerd/start.sh && engine_answers
+}
+
+up() {
+  local backend=$1 manifest=docs/quickstart/in-memory.yaml addons=()
+  command -v go >/dev/null || { echo "Go is needed: https://go.dev/dl" >&2; exit 1; }
+  if [ "$backend" = docker ] && ! start_engine; then
+    echo "No Docker engine answers and none can be started here: using the in-memory backend, whose machines are simulated."
+    backend=inMemory
+  fi
+  say "Building"
+  make --no-print-directory build binaries
+  if [ "$backend" = docker ]; then
+    say "Node image"
+    make --no-print-directory node-image
+    manifest=docs/quickstart/docker.yaml
+    addons=(--addon hack/nodeimage/cni.yaml)
+  fi
+  say "Management plane"
+  slipway up
+  say "Cluster quickstart ($backend)"
+  slipway --kubeconfig "$(plane_kubeconfig)" quickstart -f "$manifest" "${addons[@]}"
+  tell
+}
+
+plane_kubeconfig() { bin/slipway status -o json | sed -n 's/^  "kubeconfig": "\(.*\)",*$/\1/p'; }
+
+tell() {
+  local kubectl=kubectl
+  command -v kubectl >/dev/null || kubectl=$(bin/slipway binaries --list | awk '$1 == "kubectl" {path = $4} END {print path}')
+  cat <<END
+
+The new cluster:
+  bin/slipway get kubeconfig quickstart > quickstart.kubeconfig
+  $kubectl --kubeconfig quickstart.kubeconfig get nodes,pods -A
+The management plane:
+  $kubectl --kubeconfig $(plane_kubeconfig) get clusters,kcp,md,machines
+  bin/slipway watch quickstart
+To remove everything:
+  make quickstart-down
+END
+}
+
+down() {
+  if [ -x bin/slipway ]; then
+    local config
+    config=$(plane_kubeconfig)
+    if [ -n "$config" ]; then
+      say "Deleting cluster quickstart"
+      kubectl --kubeconfig "$config" delete cluster quickstart --ignore-not-found --timeout=3m ||
+        echo "The cluster could not be deleted in time; its containers are removed below."
+    fi
+    slipway down --delete-state
+  fi
+  if engine_answers; then
+    docker ps -aq --filter label=io.x-k8s.kind.cluster=quickstart | xargs -r docker rm -fv >/dev/null
+  fi
+  rm -f quickstart.kubeconfig
+}
+
+case "${1:-docker}" in
+down) down ;;
+docker | inMemory) up "${1:-docker}" ;;
+*) echo "BACKEND must be docker or inMemory, not $1" >&2; exit 2 ;;
+esac
