@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/core/internal/freshness"
 )
 
 // FieldOwner is the name under which this controller writes.
@@ -41,6 +42,7 @@ type Controller struct {
 	// ConnectionGrace is how long after the last answer a connection counts as up; see --remote-connection-grace-period.
 	ConnectionGrace time.Duration
 
+	writes   freshness.Tracker
 	watcher  *external.Watcher
 	referred handler.EventHandler
 }
@@ -74,6 +76,9 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	cluster := &clusterv1.Cluster{}
 	if err := c.Client.Get(ctx, req.NamespacedName, cluster); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if wait := c.writes.Stale(cluster, time.Now()); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return c.act(ctx, cluster, Decide(c.observe(ctx, cluster)))
 }

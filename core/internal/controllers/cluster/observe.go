@@ -31,16 +31,20 @@ func (c *Controller) observe(ctx context.Context, cluster *clusterv1.Cluster) Wo
 	return w
 }
 
+// watch starts the watch on the kind of a reference, also of an object that is missing now: it wakes us when it appears.
+func (c *Controller) watch(ctx context.Context, ref clusterv1.ContractVersionedObjectReference) error {
+	gvk, _, err := c.Resolver.GVK(ctx, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind})
+	if err != nil {
+		return err
+	}
+	return c.watcher.Watch(gvk, c.referred)
+}
+
 func (c *Controller) refer(ctx context.Context, ref clusterv1.ContractVersionedObjectReference, namespace string) Referred {
 	if ref.Name == "" {
 		return Referred{}
 	}
-	// The watch comes first, so that an object that is missing now wakes us when it appears.
-	gvk, _, err := c.Resolver.GVK(ctx, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind})
-	if err != nil {
-		return Referred{Err: err}
-	}
-	if err := c.watcher.Watch(gvk, c.referred); err != nil {
+	if err := c.watch(ctx, ref); err != nil {
 		return Referred{Err: err}
 	}
 	obj, err := external.Get(ctx, c.Client, c.Resolver, ref, namespace)

@@ -18,6 +18,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/core/internal/freshness"
 )
 
 // FieldOwner is the name under which this controller writes.
@@ -41,6 +42,7 @@ type Controller struct {
 	// Node says what goes from Machines to Nodes.
 	Node NodeSync
 
+	writes   freshness.Tracker
 	watcher  *external.Watcher
 	referred handler.EventHandler
 	self     controller.Controller
@@ -79,6 +81,9 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	m := &clusterv1.Machine{}
 	if err := c.Client.Get(ctx, req.NamespacedName, m); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if wait := c.writes.Stale(m, time.Now()); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	w, err := c.observe(ctx, m)
 	if err != nil {

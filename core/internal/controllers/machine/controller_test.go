@@ -170,7 +170,9 @@ func (s *story) deleteInOrder() {
 		return s.reason(s.cluster, clusterv1.DeletingCondition) == clusterv1.ClusterDeletingWaitingForWorkersDeletionReason
 	})
 	assert.Contains(s, conditions.Message(s.cluster, clusterv1.DeletingCondition), "* Machines: m")
-	assert.Equal(s, clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason, s.reason(s.machine, clusterv1.DeletingCondition))
+	eventually(s.T, "the machine says the same", func() bool {
+		return s.reason(s.machine, clusterv1.DeletingCondition) == clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason
+	})
 	for _, o := range []client.Object{s.bootstrapConfig, s.controlPlane, s.infra} {
 		assert.False(s, s.deleting(o), "%T goes later", o)
 	}

@@ -95,7 +95,9 @@ func setup(ctx context.Context, mgr ctrl.Manager) error {
 // eventually waits for what controllers do on their own; nothing here takes more than moments unless an event was missed.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
+	start := time.Now()
 	require.Eventually(t, done, 10*time.Second, 10*time.Millisecond, what)
+	t.Logf("%s after %d ms", what, time.Since(start).Milliseconds())
 }
 
 // fake makes an object of the provider, held by a finalizer so that the test decides when it is gone.
