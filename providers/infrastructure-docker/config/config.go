@@ -7,3 +7,8 @@ import "embed"
 //
 //go:embed crd/bases/*.yaml
 var CRDs embed.FS
+
+// Files holds all generated manifests: CustomResourceDefinitions and the role of the manager.
+//
+//go:embed crd/bases/*.yaml rbac/*.yaml
+var Files embed.FS
