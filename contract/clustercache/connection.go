@@ -117,12 +117,13 @@ func (c *connection) prepareProbe() error {
 	return nil
 }
 
-// probe asks the API server for its list of paths. Any answer but 401 and 5xx shows that it lives.
+// probe asks the API server for its list of paths. Any answer but 401 and 5xx shows that it lives. It does not retry:
+// a load balancer without backends accepts and closes, which the client would otherwise sit out for seconds.
 func (c *connection) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.options.Probe.Timeout)
 	defer cancel()
 	var code int
-	err := c.prober.Get().AbsPath("/").Do(ctx).StatusCode(&code).Error()
+	err := c.prober.Get().AbsPath("/").MaxRetries(0).Do(ctx).StatusCode(&code).Error()
 	if code >= http.StatusOK && code < http.StatusInternalServerError && code != http.StatusUnauthorized {
 		return nil
 	}

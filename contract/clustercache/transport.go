@@ -2,11 +2,13 @@ package clustercache
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"sync/atomic"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -62,6 +64,9 @@ func closeIdle(transport http.RoundTripper) {
 	}
 }
 
+// startPause is how long a reader waits between looks at a cache that is about to start.
+const startPause = 2 * time.Millisecond
+
 // boundedReader gives every read a deadline: a cache that cannot sync would block it for ever.
 type boundedReader struct {
 	client.Reader
@@ -70,14 +75,28 @@ type boundedReader struct {
 
 // Get reads one object.
 func (r boundedReader) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
-	return r.Reader.Get(ctx, key, object, options...)
+	return r.read(ctx, func(ctx context.Context) error { return r.Reader.Get(ctx, key, object, options...) })
 }
 
 // List reads a list.
 func (r boundedReader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	return r.read(ctx, func(ctx context.Context) error { return r.Reader.List(ctx, list, options...) })
+}
+
+// read also waits for the goroutine that starts the cache: the first reader may be faster than that.
+func (r boundedReader) read(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	return r.Reader.List(ctx, list, options...)
+	for {
+		err := do(ctx)
+		var notStarted *cache.ErrCacheNotStarted
+		if !errors.As(err, &notStarted) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(startPause):
+		}
+	}
 }
