@@ -1,22 +1,18 @@
-// Package patch writes what a reconcile changed on one object, and nothing when it changed nothing.
-// It needs controller-runtime.
+// Package patch writes what a reconcile changed on one object, and nothing when it changed nothing; it needs controller-runtime.
 package patch
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/slipway-capi/slipway/contract/conditions"
 )
@@ -40,7 +36,8 @@ type Option func(*settings)
 
 type settings struct{ owned map[string]bool }
 
-// Owned names the condition types that this writer sets. Without it all conditions are written.
+// Owned names the condition types that this writer sets. One of them that is missing now disappears from the object;
+// all others are left to their writers. Without this option all conditions are written.
 func Owned(conditionTypes ...string) Option {
 	return func(s *settings) {
 		for _, t := range conditionTypes {
@@ -50,7 +47,8 @@ func Owned(conditionTypes ...string) Option {
 }
 
 // Finish writes the difference between the object now and when [Begin] saw it: at most one patch of metadata and spec
-// and one apply of status. An object that has gone meanwhile is no error if it was being deleted.
+// and one apply of status. An object that has gone meanwhile is no error if it was being deleted. Afterwards the object
+// carries its new resource version and generation, and the helper remembers it as it is, so that Finish can be called again.
 func (h *Helper) Finish(ctx context.Context, obj client.Object, opts ...Option) error {
 	s := settings{owned: map[string]bool{}}
 	for _, o := range opts {
@@ -68,15 +66,22 @@ func (h *Helper) Finish(ctx context.Context, obj client.Object, opts ...Option) 
 		return err
 	}
 	oldStatus, newStatus := ownStatus(before, s.owned), ownStatus(after, s.owned)
-	delete(before, "status")
-	delete(after, "status")
-	if err := h.patchObject(ctx, obj, before, after); err != nil {
+	gone, err := h.patchObject(ctx, obj, before, after)
+	if err != nil || gone {
 		return err
 	}
-	if equality.Semantic.DeepEqual(oldStatus, newStatus) {
-		return nil
+	if h.onlyOwnChange(obj) {
+		if newStatus, err = advance(obj, h.before.GetGeneration(), s.owned); err != nil {
+			return err
+		}
 	}
-	return h.applyStatus(ctx, obj, newStatus)
+	if !equality.Semantic.DeepEqual(oldStatus, newStatus) {
+		if err := h.applyStatus(ctx, obj, oldStatus, newStatus); err != nil {
+			return err
+		}
+	}
+	h.before = obj.DeepCopyObject().(client.Object)
+	return nil
 }
 
 func toMap(obj client.Object) (map[string]any, error) {
@@ -93,14 +98,17 @@ func ownStatus(obj map[string]any, owned map[string]bool) map[string]any {
 	if !ok {
 		return map[string]any{}
 	}
-	out := runtime.DeepCopyJSON(status)
+	out := make(map[string]any, len(status))
+	for k, v := range status {
+		out[k] = v
+	}
 	list, ok := out["conditions"].([]any)
 	if !ok || len(owned) == 0 {
 		return out
 	}
 	var mine []any
 	for _, c := range list {
-		if m, ok := c.(map[string]any); ok && owned[fmt.Sprint(m["type"])] {
+		if owned[typeOf(c)] {
 			mine = append(mine, c)
 		}
 	}
@@ -111,75 +119,65 @@ func ownStatus(obj map[string]any, owned map[string]bool) map[string]any {
 	return out
 }
 
-func (h *Helper) patchObject(ctx context.Context, obj client.Object, before, after map[string]any) error {
-	if reflect.DeepEqual(before, after) {
-		return nil
-	}
-	oldJSON, err := json.Marshal(before)
+func typeOf(condition any) string {
+	fields, _ := condition.(map[string]any)
+	name, _ := fields["type"].(string)
+	return name
+}
+
+// patchObject sends what differs outside status. It reports that the object is gone, which is what its deletion aims at.
+func (h *Helper) patchObject(ctx context.Context, obj client.Object, before, after map[string]any) (gone bool, err error) {
+	diff, err := difference(before, after)
 	if err != nil {
-		return fmt.Errorf("encoding %s: %w", obj.GetName(), err)
-	}
-	newJSON, err := json.Marshal(after)
-	if err != nil {
-		return fmt.Errorf("encoding %s: %w", obj.GetName(), err)
-	}
-	diff, err := jsonpatch.CreateMergePatch(oldJSON, newJSON)
-	if err != nil {
-		return fmt.Errorf("comparing %s: %w", obj.GetName(), err)
+		return false, fmt.Errorf("comparing %s: %w", obj.GetName(), err)
 	}
 	if string(diff) == "{}" {
-		return nil
+		return false, nil
 	}
 	if h.listsChanged(obj) {
-		if diff, err = jsonpatch.MergeMergePatches(diff, fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q}}`, h.before.GetResourceVersion())); err != nil {
-			return fmt.Errorf("locking %s: %w", obj.GetName(), err)
+		lock := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q}}`, h.before.GetResourceVersion())
+		if diff, err = jsonpatch.MergeMergePatches(diff, lock); err != nil {
+			return false, fmt.Errorf("locking %s: %w", obj.GetName(), err)
 		}
 	}
 	target := h.before.DeepCopyObject().(client.Object)
 	err = h.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, diff), client.FieldOwner(h.owner))
 	if apierrors.IsNotFound(err) && obj.GetDeletionTimestamp() != nil {
-		return nil
+		return true, nil
 	}
 	if err != nil {
-		return fmt.Errorf("patching %s: %w", obj.GetName(), err)
+		return false, fmt.Errorf("patching %s: %w", obj.GetName(), err)
 	}
 	obj.SetResourceVersion(target.GetResourceVersion())
 	obj.SetGeneration(target.GetGeneration())
-	return nil
+	// An object goes with its last finalizer, and its status with it.
+	return obj.GetDeletionTimestamp() != nil && len(obj.GetFinalizers()) == 0, nil
+}
+
+// difference is the merge patch of everything but status.
+func difference(before, after map[string]any) ([]byte, error) {
+	old, err := json.Marshal(withoutStatus(before))
+	if err != nil {
+		return nil, err
+	}
+	changed, err := json.Marshal(withoutStatus(after))
+	if err != nil {
+		return nil, err
+	}
+	return jsonpatch.CreateMergePatch(old, changed)
+}
+
+func withoutStatus(obj map[string]any) map[string]any {
+	out := make(map[string]any, len(obj))
+	for k, v := range obj {
+		if k != "status" {
+			out[k] = v
+		}
+	}
+	return out
 }
 
 func (h *Helper) listsChanged(obj client.Object) bool {
 	return !equality.Semantic.DeepEqual(h.before.GetFinalizers(), obj.GetFinalizers()) ||
 		!equality.Semantic.DeepEqual(h.before.GetOwnerReferences(), obj.GetOwnerReferences())
-}
-
-func (h *Helper) applyStatus(ctx context.Context, obj client.Object, status map[string]any) error {
-	if obj.GetDeletionTimestamp() != nil && len(obj.GetFinalizers()) == 0 {
-		return nil // the object went with its last finalizer
-	}
-	gvk, err := apiutil.GVKForObject(obj, h.client.Scheme())
-	if err != nil {
-		return fmt.Errorf("finding the kind of %s: %w", obj.GetName(), err)
-	}
-	body, err := json.Marshal(map[string]any{
-		"apiVersion": gvk.GroupVersion().String(), "kind": gvk.Kind,
-		"metadata": map[string]any{"name": obj.GetName(), "namespace": obj.GetNamespace(), "uid": string(obj.GetUID())},
-		"status":   status,
-	})
-	if err != nil {
-		return fmt.Errorf("encoding the status of %s: %w", obj.GetName(), err)
-	}
-	target := &metav1.PartialObjectMetadata{}
-	target.SetGroupVersionKind(gvk)
-	target.SetName(obj.GetName())
-	target.SetNamespace(obj.GetNamespace())
-	err = h.client.SubResource("status").Patch(ctx, target, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(h.owner), client.ForceOwnership)
-	if apierrors.IsNotFound(err) && obj.GetDeletionTimestamp() != nil {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("applying the status of %s: %w", obj.GetName(), err)
-	}
-	obj.SetResourceVersion(target.GetResourceVersion())
-	return nil
 }

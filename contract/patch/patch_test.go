@@ -1,0 +1,216 @@
+package patch_test
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/patch"
+	"github.com/slipway-capi/slipway/contract/testenv"
+)
+
+var env *testenv.Environment
+
+func TestMain(m *testing.M) {
+	os.Exit(testenv.Main(m, &env, testenv.Options{
+		Files:       []fs.FS{os.DirFS("../../core/config/crd/bases")},
+		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme},
+	}))
+}
+
+// counter counts the writes that pass through it.
+type counter struct {
+	client.WithWatch
+	writes int
+}
+
+func count() *counter {
+	c := &counter{}
+	c.WithWatch = interceptor.NewClient(env.Client, interceptor.Funcs{
+		Patch: func(ctx context.Context, to client.WithWatch, obj client.Object, p client.Patch, opts ...client.PatchOption) error {
+			c.writes++
+			return to.Patch(ctx, obj, p, opts...)
+		},
+		SubResourcePatch: func(ctx context.Context, to client.Client, sub string, obj client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			c.writes++
+			return to.SubResource(sub).Patch(ctx, obj, p, opts...)
+		},
+	})
+	return c
+}
+
+func condition(conditionType, reason string) metav1.Condition {
+	return metav1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: reason}
+}
+
+func newMachine(t *testing.T) *clusterv1.Machine {
+	t.Helper()
+	ref := clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "DevMachine", Name: "m"}
+	m := &clusterv1.Machine{
+		ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace(t), Name: "m", Finalizers: []string{clusterv1.MachineFinalizer}},
+		Spec:       clusterv1.MachineSpec{ClusterName: "c", InfrastructureRef: ref, Bootstrap: clusterv1.Bootstrap{ConfigRef: ref}},
+	}
+	require.NoError(t, env.Client.Create(context.Background(), m))
+	return m
+}
+
+func stored(t *testing.T, m *clusterv1.Machine) *clusterv1.Machine {
+	t.Helper()
+	out := &clusterv1.Machine{}
+	require.NoError(t, env.Client.Get(context.Background(), client.ObjectKeyFromObject(m), out))
+	return out
+}
+
+// change runs one reconcile of a writer that changes a Machine, and says how many writes it took.
+func change(t *testing.T, owner string, m *clusterv1.Machine, owned []string, f func(*clusterv1.Machine)) int {
+	t.Helper()
+	c, obj := count(), stored(t, m)
+	h := patch.Begin(c, owner, obj)
+	f(obj)
+	require.NoError(t, h.Finish(context.Background(), obj, patch.Owned(owned...)))
+	assert.Equal(t, stored(t, m).ResourceVersion, obj.ResourceVersion, "the object in memory is current")
+	return c.writes
+}
+
+var mine = []string{"Ready", "InfrastructureReady"}
+
+func full(m *clusterv1.Machine) {
+	yes := true
+	m.Labels = map[string]string{"a": "b"}
+	m.Spec.ProviderID = "dev:///m"
+	m.Status.Phase = clusterv1.MachinePhaseRunning
+	m.Status.Initialization.InfrastructureProvisioned = &yes
+	m.Status.Initialization.BootstrapDataSecretCreated = &yes
+	m.Status.Addresses = []clusterv1.MachineAddress{{Type: clusterv1.MachineInternalIP, Address: "10.0.0.1"}}
+	conditions.SetAll(m, condition("Ready", "Ready"), condition("InfrastructureReady", "Ready"))
+}
+
+func TestOnePatchAndOneApplyThenNothing(t *testing.T) {
+	m := newMachine(t)
+	assert.Equal(t, 2, change(t, "machine", m, mine, full))
+	got := stored(t, m)
+	assert.Equal(t, "b", got.Labels["a"])
+	assert.Equal(t, "dev:///m", got.Spec.ProviderID)
+	assert.Equal(t, clusterv1.MachinePhaseRunning, got.Status.Phase)
+	assert.True(t, conditions.IsTrue(got, "Ready"))
+
+	assert.Zero(t, change(t, "machine", m, mine, full), "the same again")
+	assert.Zero(t, change(t, "machine", m, mine, func(*clusterv1.Machine) {}), "no change at all")
+	assert.Equal(t, 1, change(t, "machine", m, mine, func(m *clusterv1.Machine) { m.Labels["a"] = "c" }), "metadata only")
+	assert.Equal(t, 1, change(t, "machine", m, mine, func(m *clusterv1.Machine) { m.Status.Phase = clusterv1.MachinePhaseDeleting }), "status only")
+}
+
+func TestFieldsThatAreUnsetDisappear(t *testing.T) {
+	m := newMachine(t)
+	change(t, "machine", m, mine, full)
+	unset := func(m *clusterv1.Machine) {
+		m.Labels = nil
+		m.Status.Addresses = nil
+		m.Status.Initialization.BootstrapDataSecretCreated = nil
+		conditions.Delete(m, "InfrastructureReady")
+	}
+	assert.Equal(t, 2, change(t, "machine", m, mine, unset))
+	got := stored(t, m)
+	assert.Empty(t, got.Labels)
+	assert.Empty(t, got.Status.Addresses)
+	assert.Nil(t, got.Status.Initialization.BootstrapDataSecretCreated)
+	assert.False(t, conditions.Has(got, "InfrastructureReady"))
+	assert.True(t, conditions.Has(got, "Ready"))
+}
+
+func TestFieldsThatAnotherWayOfWritingOwnsDisappearToo(t *testing.T) {
+	m := newMachine(t)
+	full(m)
+	status := m.Status
+	require.NoError(t, env.Client.Update(context.Background(), m))
+	m.Status = status
+	require.NoError(t, env.Client.Status().Update(context.Background(), m))
+	change(t, "machine", m, mine, func(m *clusterv1.Machine) {
+		m.Status.Addresses = nil
+		m.Status.Initialization.BootstrapDataSecretCreated = nil
+		conditions.Delete(m, "InfrastructureReady")
+	})
+	got := stored(t, m)
+	assert.Empty(t, got.Status.Addresses)
+	assert.Nil(t, got.Status.Initialization.BootstrapDataSecretCreated)
+	assert.False(t, conditions.Has(got, "InfrastructureReady"))
+	assert.True(t, conditions.Has(got, "Ready"))
+	assert.Equal(t, clusterv1.MachinePhaseRunning, got.Status.Phase)
+}
+
+func TestConditionsOfOthersAreLeftAlone(t *testing.T) {
+	m := newMachine(t)
+	change(t, "machine", m, mine, full)
+	health := []string{"HealthCheckSucceeded"}
+	assert.Equal(t, 1, change(t, "health", m, health, func(m *clusterv1.Machine) {
+		conditions.Set(m, condition("HealthCheckSucceeded", "Succeeded"))
+	}))
+	stale := stored(t, m)
+	change(t, "health", m, health, func(m *clusterv1.Machine) { conditions.Delete(m, "HealthCheckSucceeded") })
+
+	h := patch.Begin(env.Client, "machine", stale)
+	conditions.Set(stale, metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "NotReady"})
+	require.NoError(t, h.Finish(context.Background(), stale, patch.Owned(mine...)), "an older copy is no conflict")
+	got := stored(t, m)
+	assert.False(t, conditions.Has(got, "HealthCheckSucceeded"), "what its owner removed must not come back")
+	assert.True(t, conditions.IsFalse(got, "Ready"))
+	assert.True(t, conditions.IsTrue(got, "InfrastructureReady"))
+}
+
+func TestFinishTwice(t *testing.T) {
+	c, m := count(), newMachine(t)
+	h := patch.Begin(c, "machine", m)
+	full(m)
+	require.NoError(t, h.Finish(context.Background(), m, patch.Owned(mine...)))
+	require.NoError(t, h.Finish(context.Background(), m, patch.Owned(mine...)))
+	assert.Equal(t, 2, c.writes)
+}
+
+func TestListsAreLocked(t *testing.T) {
+	ctx, m := context.Background(), newMachine(t)
+	stale := stored(t, m)
+	m.Finalizers = append(m.Finalizers, "example.org/other")
+	require.NoError(t, env.Client.Update(ctx, m))
+	h := patch.Begin(env.Client, "machine", stale)
+	stale.Finalizers = nil
+	require.Error(t, h.Finish(ctx, stale), "the finalizer of another writer must not be lost")
+}
+
+func TestTheLastFinalizerTakesTheObjectAway(t *testing.T) {
+	ctx, m := context.Background(), newMachine(t)
+	require.NoError(t, env.Client.Delete(ctx, m))
+	assertGone := func(obj *clusterv1.Machine, writes int) {
+		c := count()
+		h := patch.Begin(c, "machine", obj)
+		obj.Finalizers = nil
+		conditions.Set(obj, condition("Ready", "Deleted"))
+		require.NoError(t, h.Finish(ctx, obj, patch.Owned(mine...)))
+		assert.Equal(t, writes, c.writes)
+	}
+	obj := stored(t, m)
+	again := obj.DeepCopy()
+	assertGone(obj, 1)
+	assertGone(again, 1)
+}
+
+func TestOwnChangesOfTheSpecCountAsObserved(t *testing.T) {
+	m := newMachine(t)
+	change(t, "machine", m, mine, func(m *clusterv1.Machine) {
+		full(m)
+		m.Status.ObservedGeneration = m.Generation
+	})
+	got := stored(t, m)
+	assert.EqualValues(t, 2, got.Generation)
+	assert.EqualValues(t, 2, got.Status.ObservedGeneration)
+	assert.EqualValues(t, 2, conditions.Get(got, "Ready").ObservedGeneration)
+}
