@@ -12,11 +12,13 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/patch"
+	"github.com/slipway-capi/slipway/core/internal/apply"
 )
 
 // act carries a decision out: the actions in order, then the MachineDeployment itself in one write at most.
 func (c *Controller) act(ctx context.Context, w World, d Decision) (reconcile.Result, error) {
-	errs := []error{d.Err}
+	var errs []error
+	c.applied.Keep(client.ObjectKeyFromObject(w.Deployment), w.uids())
 	for _, a := range d.Actions {
 		if err := c.carryOut(ctx, w, a); err != nil {
 			errs = append(errs, err)
@@ -43,7 +45,8 @@ func (c *Controller) carryOut(ctx context.Context, w World, action Action) error
 	switch a := action.(type) {
 	case Create:
 		s := a.Set.DeepCopy()
-		if err := c.Client.Create(ctx, s, client.FieldOwner(FieldOwnerOfSets)); err != nil {
+		// An apply, not a create: the later applies of the same owner can then take away what leaves the template.
+		if err := apply.Send(ctx, c.Client, FieldOwnerOfSets, s); err != nil {
 			c.event(w.Deployment, corev1.EventTypeWarning, "FailedCreate", "MachineSet "+s.Name+" could not be created")
 			return fmt.Errorf("creating MachineSet %s: %w", s.Name, err)
 		}
@@ -52,9 +55,14 @@ func (c *Controller) carryOut(ctx context.Context, w World, action Action) error
 		c.event(w.Deployment, corev1.EventTypeNormal, "SuccessfulCreate", "Created MachineSet "+s.Name+": "+a.Why.Because)
 		return nil
 	case Update:
-		s := a.After.DeepCopy()
-		if err := patch.Begin(c.Client, FieldOwnerOfSets, a.Before).Finish(ctx, s); err != nil {
-			return err
+		s := a.Wanted.DeepCopy()
+		sent, err := c.applied.Apply(ctx, c.Client, FieldOwnerOfSets, apply.Update{Parent: key, Have: a.Set, Want: s, Covered: a.Covered, Surplus: a.Surplus})
+		if err != nil {
+			c.event(w.Deployment, corev1.EventTypeWarning, "FailedUpdate", "MachineSet "+s.Name+" could not be updated")
+			return fmt.Errorf("updating MachineSet %s: %w", s.Name, err)
+		}
+		if !sent {
+			return nil
 		}
 		c.writes.note(key, s.Name, s.ResourceVersion)
 		log.FromContext(ctx).V(2).Info("Updated MachineSet", "machineSet", s.Name, "reason", a.Why.Reason, "because", a.Why.Because)

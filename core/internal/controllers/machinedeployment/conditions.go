@@ -25,8 +25,8 @@ func (d *Decision) describe(w World) {
 	if selector, err := metav1.LabelSelectorAsSelector(&md.Spec.Selector); err == nil {
 		md.Status.Selector = selector.String()
 	}
-	up, down := scaling(w, md)
-	conditions.SetAll(md, availableCondition(w, md), rollingOut(w), up, down,
+	up, down := d.scaling(w)
+	conditions.SetAll(md, availableCondition(w, md), d.rollingOut(w), up, down,
 		aggregate(w.Machines, clusterv1.ReadyCondition, clusterv1.MachinesReadyCondition, conditions.Reasons{True: clusterv1.ReadyReason, False: clusterv1.NotReadyReason, Unknown: clusterv1.ReadyUnknownReason}),
 		aggregate(settled(w), clusterv1.MachineUpToDateCondition, clusterv1.MachinesUpToDateCondition, conditions.Reasons{True: clusterv1.UpToDateReason, False: clusterv1.NotUpToDateReason, Unknown: clusterv1.UpToDateUnknownReason}),
 		remediating(w), deletingCondition(w))
@@ -76,7 +76,7 @@ func availableCondition(w World, md *clusterv1.MachineDeployment) metav1.Conditi
 }
 
 // rollingOut tells how many Machines are not up to date and why, the version first.
-func rollingOut(w World) metav1.Condition {
+func (d *Decision) rollingOut(w World) metav1.Condition {
 	n := 0
 	reasons := map[string]bool{}
 	for _, m := range w.Machines {
@@ -103,11 +103,14 @@ func rollingOut(w World) metav1.Condition {
 		}
 		return lines[i] < lines[j]
 	})
+	if len(d.missing) > 0 {
+		lines = append(lines, "* Blocked because these do not exist: "+strings.Join(d.missing, ", "))
+	}
 	return condition(clusterv1.RollingOutCondition, metav1.ConditionTrue, clusterv1.RollingOutReason, fmt.Sprintf("Rolling out %d not up-to-date replicas\n%s", n, strings.Join(lines, "\n")))
 }
 
-func scaling(w World, md *clusterv1.MachineDeployment) (up, down metav1.Condition) {
-	current, target := number(md.Status.Replicas), w.wanted()
+func (d *Decision) scaling(w World) (up, down metav1.Condition) {
+	current, target := number(d.Deployment.Status.Replicas), w.wanted()
 	if w.deleting() {
 		target = 0
 	}
@@ -116,8 +119,8 @@ func scaling(w World, md *clusterv1.MachineDeployment) (up, down metav1.Conditio
 	switch {
 	case current < target:
 		message := fmt.Sprintf("Scaling up from %d to %d replicas", current, target)
-		if len(w.MissingTemplates) > 0 {
-			message += " is blocked because " + strings.Join(w.MissingTemplates, ", ") + " do not exist"
+		if len(d.missing) > 0 {
+			message += " is blocked because these do not exist: " + strings.Join(d.missing, ", ")
 		}
 		up = condition(clusterv1.ScalingUpCondition, metav1.ConditionTrue, clusterv1.ScalingUpReason, message)
 	case current > target:

@@ -7,15 +7,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/core/internal/apply"
 )
 
 const (
@@ -32,6 +36,7 @@ type Controller struct {
 	Recorder events.EventRecorder
 
 	writes     writes
+	applied    apply.Memory
 	watcher    *external.Watcher
 	ofTemplate handler.EventHandler
 }
@@ -43,7 +48,7 @@ type Controller struct {
 // SetupWithManager registers the controller and its watches.
 func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concurrency int) error {
 	self, err := ctrl.NewControllerManagedBy(mgr).Named("machinedeployment").For(&clusterv1.MachineDeployment{}).Owns(&clusterv1.MachineSet{}).
-		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(c.ofCluster)).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(c.ofCluster), builder.WithPredicates(pauseMatters())).
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(ofMachine)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Build(c)
 	if err != nil {
@@ -58,6 +63,7 @@ func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concu
 func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	md := &clusterv1.MachineDeployment{}
 	if err := c.Client.Get(ctx, req.NamespacedName, md); err != nil {
+		c.applied.Keep(req.NamespacedName, nil)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	w, err := c.observe(ctx, md)
@@ -65,6 +71,13 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, fmt.Errorf("observing: %w", err)
 	}
 	return c.act(ctx, w, Decide(w))
+}
+
+// pauseMatters passes changes of whether a Cluster is paused; the rest of it does not matter here.
+func pauseMatters() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return isTrue(e.ObjectOld.(*clusterv1.Cluster).Spec.Paused) != isTrue(e.ObjectNew.(*clusterv1.Cluster).Spec.Paused)
+	}}
 }
 
 func (c *Controller) ofCluster(ctx context.Context, o client.Object) []reconcile.Request {

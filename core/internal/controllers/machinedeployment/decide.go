@@ -1,30 +1,32 @@
 package machinedeployment
 
 import (
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/decision"
-	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/paused"
 )
+
+// lookAgain is how soon a stale cache is looked at again.
+const lookAgain = 500 * time.Millisecond
 
 // Decide says what to do about a MachineDeployment, given all that is known about it. It is pure: same world, same decision.
 func Decide(w World) Decision {
 	d := Decision{Deployment: w.Deployment.DeepCopy()}
 	if !w.deleting() && !slices.Contains(d.Deployment.Finalizers, clusterv1.MachineDeploymentFinalizer) {
+		// First of all, so that nothing exists that a deletion would leave behind; the write wakes us again.
 		d.Deployment.Finalizers = append(d.Deployment.Finalizers, clusterv1.MachineDeploymentFinalizer)
+		return d
 	}
 	pause := paused.Condition(w.Cluster, w.Deployment)
 	conditions.Set(d.Deployment, pause)
@@ -38,13 +40,14 @@ func Decide(w World) Decision {
 		d.rollout(w)
 	}
 	d.describe(w)
-	if d.Err == nil {
-		d.Deployment.Status.ObservedGeneration = d.Deployment.Generation
-	}
+	d.Deployment.Status.ObservedGeneration = d.Deployment.Generation
 	return d
 }
 
 func (d *Decision) delete(w World) {
+	if w.Unseen {
+		d.After = lookAgain
+	}
 	if len(w.Sets) == 0 && !w.Unseen {
 		d.Deployment.Finalizers = slices.DeleteFunc(d.Deployment.Finalizers, func(f string) bool { return f == clusterv1.MachineDeploymentFinalizer })
 		return
@@ -70,7 +73,11 @@ func (d *Decision) own(w World) {
 // rollout decides what each MachineSet should be.
 func (d *Decision) rollout(w World) {
 	if w.Unseen {
-		return // the watch that shows the last writes wakes us
+		d.After = lookAgain // the watch that shows the last writes wakes us; this is for a write that never shows
+		return
+	}
+	if after := w.Deployment.Spec.Rollout.After; !after.IsZero() && after.After(w.Now) {
+		d.After = after.Sub(w.Now)
 	}
 	sets := append(append([]*clusterv1.MachineSet(nil), w.Sets...), w.Orphans...)
 	current := newest(w, sets)
@@ -79,23 +86,10 @@ func (d *Decision) rollout(w World) {
 		return
 	}
 	plan := replicas(w, current, sets)
-	revision := revisionOf(current, sets)
+	revision := revisionOf(current, w, sets)
 	for _, s := range sets {
-		if !s.DeletionTimestamp.IsZero() {
-			continue
-		}
-		after := inPlace(w, s, s == current)
-		if s == current {
-			setAnnotation(after, clusterv1.RevisionAnnotation, strconv.Itoa(revision))
-		}
-		why := decision.Because("Sync", "fields that change in place")
-		if n := plan[s]; n != want(s) {
-			after.Spec.Replicas = &n
-			why = decision.Because("Scale", "MachineSet %s from %d to %d replicas", s.Name, want(s), n)
-			d.Events = append(d.Events, Event{"SuccessfulScale", "Scaled " + why.Because})
-		}
-		if !equality.Semantic.DeepEqual(s, after) {
-			d.Actions = append(d.Actions, Update{Before: s, After: after, Why: why})
+		if s.DeletionTimestamp.IsZero() {
+			d.update(w, s, target{current: s == current, replicas: plan[s], revision: revision})
 		}
 	}
 	if current != nil {
@@ -104,17 +98,28 @@ func (d *Decision) rollout(w World) {
 	d.cleanUp(w, current, sets)
 }
 
-func (d *Decision) createSet(w World, sets []*clusterv1.MachineSet) {
-	if len(w.MissingTemplates) > 0 {
-		d.fail(fmt.Errorf("a new MachineSet needs templates that do not exist: %s", strings.Join(w.MissingTemplates, ", ")))
+// update brings one set to its target, if it is not there.
+func (d *Decision) update(w World, s *clusterv1.MachineSet, t target) {
+	u := Update{Set: s, Wanted: wantedSet(w, s, t), Why: decision.Because("Sync", "fields that change in place")}
+	u.Covered, u.Surplus = covers(s, u.Wanted), surplusOf(s, u.Wanted)
+	if u.Covered && !u.Surplus {
 		return
 	}
-	s := newSet(w)
-	n := replicasOfNew(w, nil, sets)
-	s.Spec.Replicas = &n
-	revision := strconv.Itoa(revisionOf(nil, sets))
-	setAnnotation(s, clusterv1.RevisionAnnotation, revision)
-	setAnnotation(d.Deployment, clusterv1.RevisionAnnotation, revision)
+	if t.replicas != want(s) {
+		u.Why = decision.Because("Scale", "MachineSet %s from %d to %d replicas", s.Name, want(s), t.replicas)
+		d.Events = append(d.Events, Event{"SuccessfulScale", "Scaled " + u.Why.Because})
+	}
+	d.Actions = append(d.Actions, u)
+}
+
+func (d *Decision) createSet(w World, sets []*clusterv1.MachineSet) {
+	if len(w.MissingTemplates) > 0 {
+		d.missing = w.MissingTemplates // their watch wakes us
+		return
+	}
+	revision := revisionOf(nil, w, sets)
+	s := newSet(w, target{current: true, replicas: replicasOfNew(w, nil, sets), revision: revision})
+	setAnnotation(d.Deployment, clusterv1.RevisionAnnotation, strconv.Itoa(revision))
 	why := decision.Because("NewTemplate", "no MachineSet has the wanted template")
 	if len(sets) > 0 {
 		why.Because += ": " + strings.Join(differences(w, latest(sets)), "; ")
@@ -194,63 +199,13 @@ func deref(s *string) string {
 	return *s
 }
 
-// newSet is the MachineSet for the present template, without replicas.
-func newSet(w World) *clusterv1.MachineSet {
-	md := w.Deployment
-	hash := w.Suffix
-	s := &clusterv1.MachineSet{}
-	s.SetGroupVersionKind(clusterv1.GroupVersion.WithKind("MachineSet"))
-	s.Namespace, s.Name = md.Namespace, md.Name+"-"+w.Suffix
-	s.Finalizers = []string{clusterv1.MachineSetFinalizer}
-	s.OwnerReferences = []metav1.OwnerReference{ownership.ControllerReference(md, clusterv1.GroupVersion.WithKind("MachineDeployment"))}
-	s.Labels = map[string]string{clusterv1.MachineDeploymentUniqueLabel: hash}
-	s.Spec.ClusterName = md.Spec.ClusterName
-	s.Spec.Template.Spec = *md.Spec.Template.Spec.DeepCopy()
-	s.Spec.Selector = *md.Spec.Selector.DeepCopy()
-	if s.Spec.Selector.MatchLabels == nil {
-		s.Spec.Selector.MatchLabels = map[string]string{}
-	}
-	s.Spec.Selector.MatchLabels[clusterv1.MachineDeploymentUniqueLabel] = hash
-	return inPlace(w, s, true)
-}
-
-// inPlace is the set with everything that may change without new Machines; replicas are decided elsewhere.
-func inPlace(w World, set *clusterv1.MachineSet, current bool) *clusterv1.MachineSet {
-	md, s := w.Deployment, set.DeepCopy()
-	hash := s.Labels[clusterv1.MachineDeploymentUniqueLabel]
-	ownership.Ensure(s, ownership.ControllerReference(md, clusterv1.GroupVersion.WithKind("MachineDeployment")))
-	s.Labels = labels.Merge(s.Labels, md.Spec.Template.Metadata.Labels, labels.OfCluster(md.Spec.ClusterName),
-		map[string]string{clusterv1.MachineDeploymentNameLabel: labels.Value(md.Name), clusterv1.MachineDeploymentUniqueLabel: hash})
-	for k, v := range md.Annotations {
-		if !ownAnnotations[k] {
-			setAnnotation(s, k, v)
-		}
-	}
-	setAnnotation(s, clusterv1.DesiredReplicasAnnotation, strconv.Itoa(int(w.wanted())))
-	setAnnotation(s, clusterv1.MaxReplicasAnnotation, strconv.Itoa(int(w.wanted()+surge(w))))
-	delete(s.Annotations, clusterv1.DisableMachineCreateAnnotation)
-	if !current && md.Spec.Rollout.Strategy.Type == clusterv1.OnDeleteMachineDeploymentStrategyType {
-		setAnnotation(s, clusterv1.DisableMachineCreateAnnotation, "true")
-	}
-	from, to := md.Spec.Template, &s.Spec.Template
-	to.Metadata.Labels = labels.Merge(from.Metadata.Labels, labels.OfCluster(md.Spec.ClusterName),
-		map[string]string{clusterv1.MachineDeploymentNameLabel: labels.Value(md.Name), clusterv1.MachineDeploymentUniqueLabel: hash})
-	to.Metadata.Annotations = maps.Clone(from.Metadata.Annotations)
-	to.Spec.Deletion, to.Spec.MinReadySeconds = from.Spec.Deletion, from.Spec.MinReadySeconds
-	to.Spec.ReadinessGates, to.Spec.Taints = slices.Clone(from.Spec.ReadinessGates), slices.Clone(from.Spec.Taints)
-	s.Spec.Deletion, s.Spec.MachineNaming = md.Spec.Deletion, md.Spec.MachineNaming
-	return s
-}
-
-// ownAnnotations are not copied from the deployment to its sets.
-var ownAnnotations = map[string]bool{
-	clusterv1.RevisionAnnotation: true, clusterv1.DesiredReplicasAnnotation: true, clusterv1.MaxReplicasAnnotation: true,
-	"kubectl.kubernetes.io/last-applied-configuration": true,
-}
-
-// revisionOf is the revision of the current set: one more than any other, and never less than it already has.
-func revisionOf(current *clusterv1.MachineSet, sets []*clusterv1.MachineSet) int {
+// revisionOf is the revision of the current set, or of one to be created: one more than any other, and never less than
+// it already has. The deployment remembers the last one, since empty sets do not stay.
+func revisionOf(current *clusterv1.MachineSet, w World, sets []*clusterv1.MachineSet) int {
 	highest, own := 0, 0
+	if current == nil {
+		highest, _ = strconv.Atoi(w.Deployment.Annotations[clusterv1.RevisionAnnotation])
+	}
 	for _, s := range sets {
 		n, _ := strconv.Atoi(s.Annotations[clusterv1.RevisionAnnotation])
 		if s == current {
@@ -264,21 +219,6 @@ func revisionOf(current *clusterv1.MachineSet, sets []*clusterv1.MachineSet) int
 
 func latest(sets []*clusterv1.MachineSet) *clusterv1.MachineSet {
 	return slices.MaxFunc(sets, func(a, b *clusterv1.MachineSet) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
-}
-
-func setAnnotation(o metav1.Object, k, v string) {
-	a := maps.Clone(o.GetAnnotations())
-	if a == nil {
-		a = map[string]string{}
-	}
-	a[k] = v
-	o.SetAnnotations(a)
-}
-
-func (d *Decision) fail(err error) {
-	if err != nil {
-		d.Err = errors.Join(d.Err, err)
-	}
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }

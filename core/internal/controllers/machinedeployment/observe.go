@@ -39,6 +39,7 @@ func (c *Controller) observe(ctx context.Context, md *clusterv1.MachineDeploymen
 	for i := range machines.Items {
 		w.Machines = append(w.Machines, &machines.Items[i])
 	}
+	refresh(&w)
 	if md.DeletionTimestamp.IsZero() {
 		return w, c.templates(ctx, &w)
 	}
@@ -61,7 +62,7 @@ func (c *Controller) sets(ctx context.Context, w *World) error {
 		case owner != nil && owner.UID == w.Deployment.UID:
 			w.Sets = append(w.Sets, s)
 			seen[s.Name] = s.ResourceVersion
-		case owner == nil && s.DeletionTimestamp.IsZero() && selector.Matches(k8slabels.Set(s.Labels)):
+		case owner == nil && !selector.Empty() && s.DeletionTimestamp.IsZero() && selector.Matches(k8slabels.Set(s.Labels)):
 			w.Orphans = append(w.Orphans, s)
 		}
 	}

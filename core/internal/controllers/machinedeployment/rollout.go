@@ -2,10 +2,14 @@ package machinedeployment
 
 import (
 	"sort"
+	"strconv"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/paused"
 )
 
 func want(s *clusterv1.MachineSet) int32 { return number(s.Spec.Replicas) }
@@ -19,6 +23,37 @@ func number(n *int32) int32 {
 		return 0
 	}
 	return *n
+}
+
+// refresh replaces the counters of the sets by what the Machines say, which is never older.
+func refresh(w *World) {
+	for _, s := range w.Sets {
+		var all, ready int32
+		for _, m := range w.Machines {
+			if !metav1.IsControlledBy(m, s) {
+				continue
+			}
+			all++
+			if conditions.IsTrue(m, clusterv1.AvailableCondition) {
+				ready++
+			}
+		}
+		if s.Status.Replicas != nil || all > 0 {
+			all = max(all, have(s))
+			s.Status.Replicas, s.Status.AvailableReplicas = &all, &ready
+		}
+	}
+}
+
+// acknowledged says that every set has acted on what was last decided about it. Until then it may still create Machines
+// for an earlier, larger number, so none may be added elsewhere.
+func acknowledged(sets []*clusterv1.MachineSet) bool {
+	for _, s := range sets {
+		if s.Status.ObservedGeneration < s.Generation && !paused.HasAnnotation(s) {
+			return false
+		}
+	}
+	return true
 }
 
 // surge is how many Machines may exist above the wanted number; percentages round up.
@@ -58,6 +93,9 @@ func replicas(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineS
 	plan := map[*clusterv1.MachineSet]int32{}
 	for _, s := range sets {
 		plan[s] = want(s)
+		if !s.DeletionTimestamp.IsZero() {
+			plan[s] = 0 // all its Machines leave
+		}
 	}
 	switch {
 	case isTrue(w.Deployment.Spec.Paused) || current == nil:
@@ -84,6 +122,9 @@ func replicasOfNew(w World, current *clusterv1.MachineSet, sets []*clusterv1.Mac
 	if own >= w.wanted() {
 		return w.wanted()
 	}
+	if !acknowledged(sets) {
+		return own
+	}
 	if w.Deployment.Spec.Rollout.Strategy.Type == clusterv1.OnDeleteMachineDeploymentStrategyType {
 		return min(w.wanted(), own+max(0, w.wanted()-total))
 	}
@@ -100,7 +141,9 @@ func shrinkOld(w World, current *clusterv1.MachineSet, sets []*clusterv1.Machine
 	var total, leaving int32
 	for _, s := range sets {
 		total += plan[s]
-		leaving += max(0, have(s)-want(s))
+		if s.DeletionTimestamp.IsZero() {
+			leaving += max(0, have(s)-want(s))
+		}
 	}
 	missing := max(0, plan[current]-available(current))
 	budget := total - leaving - (w.wanted() - unavailable) - missing
@@ -144,7 +187,8 @@ func unblock(w World, current *clusterv1.MachineSet, old []*clusterv1.MachineSet
 	}
 }
 
-// onDelete lets old sets shrink only as the user deletes their Machines; the new one fills the total up.
+// onDelete lets old sets shrink only as the user deletes their Machines, or when fewer are wanted; the new one fills
+// the total up, by what has just been decided about the old ones and not by what they were.
 func onDelete(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) {
 	old := oldestFirst(current, sets)
 	var total int32
@@ -154,7 +198,7 @@ func onDelete(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineS
 		}
 		total += plan[s]
 	}
-	surplus := total - w.wanted()
+	surplus := total + min(plan[current], w.wanted()) - w.wanted()
 	for _, s := range old {
 		if n := min(surplus, plan[s]); n > 0 {
 			plan[s] -= n
@@ -162,13 +206,38 @@ func onDelete(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineS
 			total -= n
 		}
 	}
-	plan[current] = max(0, w.wanted()-total)
+	goal := max(0, w.wanted()-total)
+	if goal > want(current) {
+		// What old sets are still losing takes room until it is gone.
+		exist := max(want(current), have(current))
+		for _, s := range old {
+			exist += max(plan[s], have(s))
+		}
+		room := max(0, w.wanted()-exist)
+		if !acknowledged(sets) {
+			room = 0
+		}
+		goal = min(goal, want(current)+room)
+	}
+	plan[current] = goal
 }
 
 // proportional spreads a change of the wanted number over all sets of a paused deployment, in proportion to their size;
-// what rounding leaves goes to the largest.
+// what rounding leaves goes to the largest. Without such a change nothing moves: a pause in the middle of a rollout
+// keeps its surge.
 func proportional(w World, sets []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) {
-	list := append([]*clusterv1.MachineSet(nil), sets...)
+	var list []*clusterv1.MachineSet
+	changed := false
+	for _, s := range sets {
+		if !s.DeletionTimestamp.IsZero() {
+			continue
+		}
+		list = append(list, s)
+		changed = changed || s.Annotations[clusterv1.DesiredReplicasAnnotation] != strconv.Itoa(int(w.wanted()))
+	}
+	if !changed || len(list) == 0 {
+		return
+	}
 	sort.Slice(list, func(i, j int) bool {
 		if plan[list[i]] != plan[list[j]] {
 			return plan[list[i]] > plan[list[j]]
@@ -176,15 +245,22 @@ func proportional(w World, sets []*clusterv1.MachineSet, plan map[*clusterv1.Mac
 		return list[i].Name < list[j].Name
 	})
 	var total int32
+	active := 0
 	for _, s := range list {
 		total += plan[s]
+		active += int(min(1, plan[s]))
 	}
-	if total == 0 || len(list) == 0 {
+	if total == 0 {
+		plan[latest(list)] = w.wanted()
 		return
 	}
-	left := w.wanted() - total
+	allowed := w.wanted()
+	if active > 1 && allowed > 0 {
+		allowed += surge(w)
+	}
+	left := allowed - total
 	for _, s := range list {
-		share := int32(int64(w.wanted()-total) * int64(plan[s]) / int64(total))
+		share := int32(int64(allowed-total) * int64(plan[s]) / int64(total))
 		left -= share
 		plan[s] += share
 	}

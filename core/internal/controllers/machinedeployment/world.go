@@ -3,6 +3,8 @@ package machinedeployment
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/decision"
 )
@@ -26,6 +28,14 @@ type World struct {
 
 func (w World) deleting() bool { return !w.Deployment.DeletionTimestamp.IsZero() }
 
+func (w World) uids() map[types.UID]bool {
+	out := map[types.UID]bool{}
+	for _, s := range append(append([]*clusterv1.MachineSet(nil), w.Sets...), w.Orphans...) {
+		out[s.UID] = true
+	}
+	return out
+}
+
 func (w World) wanted() int32 {
 	if w.Deployment.Spec.Replicas == nil {
 		return 1
@@ -38,8 +48,9 @@ type Decision struct {
 	Deployment *clusterv1.MachineDeployment
 	Actions    []Action
 	After      time.Duration
-	Err        error
 	Events     []Event
+	// missing names the templates without which no MachineSet can be made.
+	missing []string
 }
 
 // Event is a line for people.
@@ -56,8 +67,10 @@ type Create struct {
 
 // Update brings a MachineSet to what is wanted: replicas and the fields that change in place.
 type Update struct {
-	Before, After *clusterv1.MachineSet
-	Why           decision.Why
+	Set, Wanted *clusterv1.MachineSet
+	// Covered says that the set has all of it, Surplus that it has more, perhaps from an earlier template.
+	Covered, Surplus bool
+	Why              decision.Why
 }
 
 // Delete deletes a MachineSet.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -19,11 +19,13 @@ import (
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/patch"
+	"github.com/slipway-capi/slipway/core/internal/apply"
 )
 
 // act carries a decision out: the actions in order, then the MachineSet itself in one write at most.
 func (c *Controller) act(ctx context.Context, w World, d Decision) (reconcile.Result, error) {
 	errs := []error{d.Err}
+	c.applied.Keep(client.ObjectKeyFromObject(w.Set), w.uids())
 	for _, a := range d.Actions {
 		err := c.carryOut(ctx, w, a)
 		if err != nil {
@@ -62,7 +64,9 @@ func (c *Controller) carryOut(ctx context.Context, w World, action Action) error
 		labels.Set(m, clusterv1.MachineSetNameLabel, labels.Value(w.Set.Name))
 		return h.Finish(ctx, m)
 	case Sync:
-		return c.sync(ctx, a)
+		return c.syncMachine(ctx, w, a)
+	case SyncMetadata:
+		return c.syncMetadata(ctx, a)
 	case OwnTemplate:
 		obj := a.Object.DeepCopy()
 		h := patch.Begin(c.Client, FieldOwner, obj)
@@ -73,7 +77,8 @@ func (c *Controller) carryOut(ctx context.Context, w World, action Action) error
 	return fmt.Errorf("unknown action %T", action)
 }
 
-// create makes bootstrap config, infrastructure machine and Machine; what was made is removed again if a later one fails.
+// create makes bootstrap config, infrastructure machine and Machine. What was made is removed again if a later one was
+// refused. When nobody knows whether it was (a timeout), nothing is removed, lest a Machine lose its infrastructure.
 func (c *Controller) create(ctx context.Context, w World, a Create) (err error) {
 	m := a.Machine.DeepCopy()
 	var made []client.Object
@@ -81,8 +86,11 @@ func (c *Controller) create(ctx context.Context, w World, a Create) (err error) 
 		if err == nil {
 			return
 		}
-		for _, o := range made {
-			err = errors.Join(err, client.IgnoreNotFound(c.Client.Delete(ctx, o)))
+		if refused(err) {
+			c.writes.note(client.ObjectKeyFromObject(w.Set), m.Name, false)
+			for _, o := range made {
+				err = errors.Join(err, client.IgnoreNotFound(c.Client.Delete(ctx, o)))
+			}
 		}
 		c.event(w.Set, corev1.EventTypeWarning, "FailedCreate", "Machine "+m.Name+" could not be created")
 	}()
@@ -101,18 +109,23 @@ func (c *Controller) create(ctx context.Context, w World, a Create) (err error) 
 	made = append(made, obj)
 	m.Spec.InfrastructureRef = external.Reference(obj)
 	c.writes.note(client.ObjectKeyFromObject(w.Set), m.Name, true)
-	body, err := applyBody(m)
-	if err != nil {
-		return err
-	}
 	// An apply, not a create: the later applies of the same owner can then take away what leaves the template.
-	if err := c.Client.Patch(ctx, m, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(FieldOwnerOfMachines), client.ForceOwnership); err != nil {
-		c.writes.note(client.ObjectKeyFromObject(w.Set), m.Name, false)
+	if err := apply.Send(ctx, c.Client, FieldOwnerOfMachines, m); err != nil {
 		return fmt.Errorf("creating Machine %s: %w", m.Name, err)
 	}
 	log.FromContext(ctx).Info("Created Machine", "machine", m.Name, "reason", a.Why.Reason, "because", a.Why.Because)
 	c.event(w.Set, corev1.EventTypeNormal, "SuccessfulCreate", "Created Machine "+m.Name+": "+a.Why.Because)
 	return nil
+}
+
+// refused says whether an error proves that nothing was stored.
+func refused(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= http.StatusBadRequest && code < http.StatusInternalServerError && code != http.StatusRequestTimeout
 }
 
 func (c *Controller) clone(ctx context.Context, w World, m *clusterv1.Machine, template *external.Object) (*unstructured.Unstructured, error) {

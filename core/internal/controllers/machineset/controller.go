@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -15,6 +16,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/core/internal/apply"
 )
 
 const (
@@ -22,6 +24,8 @@ const (
 	FieldOwner = "slipway-machineset"
 	// FieldOwnerOfMachines is the name under which it writes Machines and their objects.
 	FieldOwnerOfMachines = "capi-machineset"
+	// FieldOwnerOfMetadata is the name under which it changes labels and annotations of their objects later.
+	FieldOwnerOfMetadata = "capi-machineset-metadata"
 )
 
 // Controller reconciles MachineSets.
@@ -33,9 +37,10 @@ type Controller struct {
 	PreflightChecks []string
 
 	writes         writes
-	applied        applied
+	applied        apply.Memory
 	watcher        *external.Watcher
 	ofControlPlane handler.EventHandler
+	ofTemplate     handler.EventHandler
 }
 
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinesets;machinesets/status,verbs=get;list;watch;create;update;patch;delete
@@ -45,7 +50,7 @@ type Controller struct {
 // SetupWithManager registers the controller and its watches.
 func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concurrency int) error {
 	self, err := ctrl.NewControllerManagedBy(mgr).Named("machineset").For(&clusterv1.MachineSet{}).Owns(&clusterv1.Machine{}).
-		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(c.ofCluster)).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(c.ofCluster), builder.WithPredicates(clusterMatters())).
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(c.ofOrphan)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Build(c)
 	if err != nil {
@@ -55,6 +60,7 @@ func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concu
 	c.ofControlPlane = handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 		return c.list(ctx, o.GetNamespace(), labels.ClusterName(o))
 	})
+	c.ofTemplate = handler.EnqueueRequestsFromMapFunc(c.usersOfTemplate)
 	return nil
 }
 
@@ -62,6 +68,7 @@ func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concu
 func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	s := &clusterv1.MachineSet{}
 	if err := c.Client.Get(ctx, req.NamespacedName, s); err != nil {
+		c.applied.Keep(req.NamespacedName, nil)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	w, err := c.observe(ctx, s)
@@ -69,33 +76,4 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, fmt.Errorf("observing: %w", err)
 	}
 	return c.act(ctx, w, Decide(w))
-}
-
-func (c *Controller) ofCluster(ctx context.Context, o client.Object) []reconcile.Request {
-	return c.list(ctx, o.GetNamespace(), o.GetName())
-}
-
-// ofOrphan wakes the sets of a cluster when a Machine without controller shows up, which one of them may adopt.
-func (c *Controller) ofOrphan(ctx context.Context, o client.Object) []reconcile.Request {
-	for _, r := range o.GetOwnerReferences() {
-		if r.Controller != nil && *r.Controller {
-			return nil
-		}
-	}
-	return c.list(ctx, o.GetNamespace(), labels.ClusterName(o))
-}
-
-func (c *Controller) list(ctx context.Context, namespace, cluster string) []reconcile.Request {
-	if cluster == "" {
-		return nil
-	}
-	list := &clusterv1.MachineSetList{}
-	if err := c.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels(labels.OfCluster(cluster))); err != nil {
-		return nil
-	}
-	var out []reconcile.Request
-	for i := range list.Items {
-		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-	}
-	return out
 }

@@ -4,22 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/decision"
-	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/paused"
 )
+
+// lookAgain is how soon a stale cache is looked at again.
+const lookAgain = 500 * time.Millisecond
 
 // Decide says what to do about a MachineSet, given all that is known about it. It is pure: same world, same decision.
 func Decide(w World) Decision {
 	d := Decision{Set: w.Set.DeepCopy()}
 	if !w.deleting() && !slices.Contains(d.Set.Finalizers, clusterv1.MachineSetFinalizer) {
+		// First of all, so that nothing exists that a deletion would leave behind; the write wakes us again.
 		d.Set.Finalizers = append(d.Set.Finalizers, clusterv1.MachineSetFinalizer)
+		return d
 	}
 	pause := paused.Condition(w.Cluster, w.Set)
 	conditions.Set(d.Set, pause)
@@ -36,13 +41,17 @@ func Decide(w World) Decision {
 		d.scale(w)
 	}
 	d.describe(w)
-	if d.Err == nil {
+	// Who sees the generation observed relies on it that nothing of an earlier one is still to be counted.
+	if d.Err == nil && !w.Unseen {
 		d.Set.Status.ObservedGeneration = d.Set.Generation
 	}
 	return d
 }
 
 func (d *Decision) delete(w World) {
+	if w.Unseen {
+		d.After = lookAgain
+	}
 	if len(w.Machines) == 0 && !w.Unseen {
 		d.Set.Finalizers = slices.DeleteFunc(d.Set.Finalizers, func(f string) bool { return f == clusterv1.MachineSetFinalizer })
 		return
@@ -69,9 +78,6 @@ func (d *Decision) own(w World) {
 // templates become owned by the Cluster, so that they are moved and deleted with it.
 func (d *Decision) templates(w World) {
 	for _, t := range []Template{w.Bootstrap, w.Infrastructure} {
-		if t.Err != nil {
-			d.fail(t.Err)
-		}
 		if t.Object == nil || w.Cluster == nil || !t.Object.GetDeletionTimestamp().IsZero() {
 			continue
 		}
@@ -90,25 +96,11 @@ func (d *Decision) adopt(w World) {
 	}
 }
 
-// sync brings what may change in place to every Machine that differs. A Machine that leaves gets only what governs its leaving.
-func (d *Decision) sync(w World) {
-	for _, m := range w.Machines {
-		wanted := intent(w, m.Name)
-		wanted.Spec.Version, wanted.Spec.FailureDomain = m.Spec.Version, m.Spec.FailureDomain
-		// The data Secret and the provider ID belong to the Machine's own controller.
-		wanted.Spec.Bootstrap = clusterv1.Bootstrap{ConfigRef: m.Spec.Bootstrap.ConfigRef, DataSecretName: w.Set.Spec.Template.Spec.Bootstrap.DataSecretName}
-		wanted.Spec.InfrastructureRef = m.Spec.InfrastructureRef
-		if !m.DeletionTimestamp.IsZero() {
-			wanted.Labels, wanted.Annotations = m.Labels, m.Annotations
-		}
-		d.Actions = append(d.Actions, Sync{Machine: m, Wanted: wanted})
-	}
-}
-
 // scale creates what is missing and deletes the surplus; Machines that already leave count towards the surplus.
 func (d *Decision) scale(w World) {
 	if w.Unseen {
-		return // the watch that shows the last writes wakes us
+		d.After = lookAgain // the watch that shows the last writes wakes us; this is for a write that never shows
+		return
 	}
 	switch missing := w.wanted() - len(w.Machines) - len(w.Orphans); {
 	case missing > 0:
@@ -127,6 +119,10 @@ func (d *Decision) scaleUp(w World, n int) {
 		Template
 		ref clusterv1.ContractVersionedObjectReference
 	}{{w.Bootstrap, w.Set.Spec.Template.Spec.Bootstrap.ConfigRef}, {w.Infrastructure, w.Set.Spec.Template.Spec.InfrastructureRef}} {
+		if t.Err != nil {
+			d.fail(t.Err) // only here: a set that needs no new Machine does not need its templates either
+			return
+		}
 		if t.ref.Name != "" && t.Object == nil {
 			d.blocked = append(d.blocked, fmt.Sprintf("%s %s does not exist", t.ref.Kind, t.ref.Name))
 		}
@@ -154,23 +150,6 @@ func (d *Decision) scaleDown(w World, n int) {
 			d.Actions = append(d.Actions, Delete{Machine: m, Why: decision.Because("ScaleDown", "%d replicas wanted, %d exist", w.wanted(), len(w.Machines))})
 		}
 	}
-}
-
-// intent is a Machine as the set wants it, whatever exists.
-func intent(w World, name string) *clusterv1.Machine {
-	s := w.Set
-	m := &clusterv1.Machine{Spec: *s.Spec.Template.Spec.DeepCopy()}
-	m.SetGroupVersionKind(clusterv1.GroupVersion.WithKind("Machine"))
-	m.Namespace, m.Name = s.Namespace, name
-	m.Finalizers = []string{clusterv1.MachineFinalizer}
-	m.OwnerReferences = []metav1.OwnerReference{ownership.ControllerReference(s, clusterv1.GroupVersion.WithKind("MachineSet"))}
-	m.Labels = labels.Merge(s.Spec.Template.Metadata.Labels, labels.OfCluster(s.Spec.ClusterName), map[string]string{clusterv1.MachineSetNameLabel: labels.Value(s.Name)})
-	if md, ok := s.Labels[clusterv1.MachineDeploymentNameLabel]; ok {
-		m.Labels[clusterv1.MachineDeploymentNameLabel] = md
-	}
-	m.Annotations = labels.Merge(s.Spec.Template.Metadata.Annotations)
-	m.Spec.ClusterName = s.Spec.ClusterName
-	return m
 }
 
 func (d *Decision) fail(err error) {

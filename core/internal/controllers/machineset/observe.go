@@ -8,6 +8,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	k8slabels "k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -40,7 +43,8 @@ func (c *Controller) observe(ctx context.Context, s *clusterv1.MachineSet) (Worl
 	spec := s.Spec.Template.Spec
 	w.Bootstrap = c.template(ctx, spec.Bootstrap.ConfigRef, s.Namespace)
 	w.Infrastructure = c.template(ctx, spec.InfrastructureRef, s.Namespace)
-	w.Skip = append(c.skipped(), skippedBy(s)...)
+	w.Skip = append(c.skipped(), skippedBy(s, w.Bootstrap)...)
+	w.Objects = c.objects(ctx, w.Machines)
 	if cluster.Spec.ControlPlaneRef.Name != "" {
 		cp, err := external.Get(ctx, c.Client, c.Resolver, cluster.Spec.ControlPlaneRef, s.Namespace)
 		if err != nil && !external.IsNotFound(err) {
@@ -48,7 +52,7 @@ func (c *Controller) observe(ctx context.Context, s *clusterv1.MachineSet) (Worl
 		}
 		if err == nil {
 			w.ControlPlane = cp
-			if err := c.watcher.Watch(cp.GroupVersionKind(), c.ofControlPlane); err != nil {
+			if err := c.watcher.Watch(cp.GroupVersionKind(), c.ofControlPlane, versionsMatter()); err != nil {
 				return w, err
 			}
 		}
@@ -75,7 +79,7 @@ func (c *Controller) machines(ctx context.Context, w *World) error {
 		case owner != nil && owner.UID == w.Set.UID:
 			w.Machines = append(w.Machines, m)
 			seen[m.Name] = m.DeletionTimestamp.IsZero()
-		case owner == nil && selector.Matches(labelSet(m)) && m.DeletionTimestamp.IsZero():
+		case owner == nil && !selector.Empty() && selector.Matches(k8slabels.Set(m.Labels)) && m.DeletionTimestamp.IsZero():
 			w.Orphans = append(w.Orphans, m)
 		}
 	}
@@ -83,9 +87,37 @@ func (c *Controller) machines(ctx context.Context, w *World) error {
 	return nil
 }
 
+// objects are the bootstrap configs and infrastructure machines of the Machines. One that cannot be read is left out:
+// it must not stop the others, and its Machine reports it.
+func (c *Controller) objects(ctx context.Context, machines []*clusterv1.Machine) map[string][]*unstructured.Unstructured {
+	out := map[string][]*unstructured.Unstructured{}
+	for _, m := range machines {
+		if !m.DeletionTimestamp.IsZero() {
+			continue
+		}
+		for _, ref := range []clusterv1.ContractVersionedObjectReference{m.Spec.Bootstrap.ConfigRef, m.Spec.InfrastructureRef} {
+			if ref.Name == "" {
+				continue
+			}
+			if o, err := external.Get(ctx, c.Client, c.Resolver, ref, m.Namespace); err == nil {
+				out[m.Name] = append(out[m.Name], o.Unstructured)
+			}
+		}
+	}
+	return out
+}
+
 func (c *Controller) template(ctx context.Context, ref clusterv1.ContractVersionedObjectReference, namespace string) Template {
 	if ref.Name == "" {
 		return Template{}
+	}
+	// The watch comes first, so that a template that is missing now wakes us when it appears.
+	gvk, _, err := c.Resolver.GVK(ctx, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind})
+	if err == nil {
+		err = c.watcher.Watch(gvk, c.ofTemplate)
+	}
+	if err != nil {
+		return Template{Err: err}
 	}
 	obj, err := external.Get(ctx, c.Client, c.Resolver, ref, namespace)
 	switch {
@@ -119,9 +151,14 @@ func (c *Controller) skipped() []string {
 	return off
 }
 
-func skippedBy(o client.Object) []string {
+// skippedBy are the checks that the set's annotation switches off, or in its absence that of the bootstrap template.
+func skippedBy(s *clusterv1.MachineSet, bootstrap Template) []string {
+	list, ok := s.Annotations[clusterv1.MachineSetSkipPreflightChecksAnnotation]
+	if !ok && bootstrap.Object != nil {
+		list = bootstrap.Object.GetAnnotations()[clusterv1.MachineSetSkipPreflightChecksAnnotation]
+	}
 	var out []string
-	for _, s := range strings.Split(o.GetAnnotations()[clusterv1.MachineSetSkipPreflightChecksAnnotation], ",") {
+	for _, s := range strings.Split(list, ",") {
 		if s = strings.TrimSpace(s); s != "" {
 			out = append(out, s)
 		}

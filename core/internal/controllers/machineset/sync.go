@@ -2,94 +2,123 @@ package machineset
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"sync"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/contract/ownership"
+	"github.com/slipway-capi/slipway/core/internal/apply"
 )
 
-// applied remembers a hash of what was last applied to each Machine, so that a label that left the template leaves the
-// Machine too, and an unchanged intent is not sent again.
-type applied struct {
-	mu     sync.Mutex
-	hashes map[types.UID]uint64
-}
+// nodeDeletionTimeout is what admission gives a Machine that asks for none.
+const nodeDeletionTimeout = 10
 
-// due says whether an intent must be sent: it is new here and the Machine does not already have all of it, or it
-// changed since it was sent.
-func (a *applied) due(uid types.UID, hash uint64, agrees bool) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.hashes == nil {
-		a.hashes = map[types.UID]uint64{}
+// sync brings what may change in place to every Machine that differs, and labels and annotations to its objects.
+func (d *Decision) sync(w World) {
+	for _, m := range w.Machines {
+		if !m.DeletionTimestamp.IsZero() && len(m.Finalizers) == 0 {
+			continue // as good as gone
+		}
+		wanted := inPlace(w, m)
+		if covered, surplus := covers(m, wanted), surplusOf(m, wanted); !covered || surplus {
+			d.Actions = append(d.Actions, Sync{Machine: m, Wanted: wanted, Covered: covered, Surplus: surplus})
+		}
+		if !m.DeletionTimestamp.IsZero() {
+			continue
+		}
+		for _, o := range w.Objects[m.Name] {
+			if o.GetDeletionTimestamp().IsZero() && !(apply.Covers(o.GetLabels(), wanted.Labels) && apply.Covers(o.GetAnnotations(), wanted.Annotations)) {
+				d.Actions = append(d.Actions, SyncMetadata{Object: o, Labels: wanted.Labels, Annotations: wanted.Annotations})
+			}
+		}
 	}
-	last, known := a.hashes[uid]
-	if agrees && (!known || last == hash) {
-		a.hashes[uid] = hash
-		return false
+}
+
+// intent is a new Machine as the set wants it.
+func intent(w World, name string) *clusterv1.Machine {
+	s := w.Set
+	m := &clusterv1.Machine{Spec: *s.Spec.Template.Spec.DeepCopy()}
+	m.SetGroupVersionKind(clusterv1.GroupVersion.WithKind("Machine"))
+	m.Namespace, m.Name = s.Namespace, name
+	m.Finalizers = []string{clusterv1.MachineFinalizer}
+	m.OwnerReferences = []metav1.OwnerReference{ownership.ControllerReference(s, clusterv1.GroupVersion.WithKind("MachineSet"))}
+	m.Labels = labels.Merge(s.Spec.Template.Metadata.Labels, labels.OfCluster(s.Spec.ClusterName), map[string]string{clusterv1.MachineSetNameLabel: labels.Value(s.Name)})
+	if md, ok := s.Labels[clusterv1.MachineDeploymentNameLabel]; ok {
+		m.Labels[clusterv1.MachineDeploymentNameLabel] = md
 	}
-	return true
+	m.Annotations = labels.Merge(s.Spec.Template.Metadata.Annotations)
+	m.Spec.ClusterName = s.Spec.ClusterName
+	return m
 }
 
-func (a *applied) note(uid types.UID, hash uint64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.hashes[uid] = hash
+// inPlace is the intent for a Machine that exists: what would need a new Machine stays as it is. A Machine that leaves
+// gets only what governs its leaving. A finalizer that is gone is not asked for again: that would be refused, and one
+// left out while it is there would be taken away, and the Machine with it.
+func inPlace(w World, m *clusterv1.Machine) *clusterv1.Machine {
+	wanted := intent(w, m.Name)
+	if !slices.Contains(m.Finalizers, clusterv1.MachineFinalizer) {
+		wanted.Finalizers = nil
+	}
+	wanted.Spec.Version, wanted.Spec.FailureDomain = m.Spec.Version, m.Spec.FailureDomain
+	// The data Secret and the provider ID belong to the Machine's own controller.
+	wanted.Spec.ProviderID = w.Set.Spec.Template.Spec.ProviderID
+	wanted.Spec.Bootstrap = clusterv1.Bootstrap{ConfigRef: m.Spec.Bootstrap.ConfigRef, DataSecretName: w.Set.Spec.Template.Spec.Bootstrap.DataSecretName}
+	wanted.Spec.InfrastructureRef = m.Spec.InfrastructureRef
+	if !m.DeletionTimestamp.IsZero() {
+		wanted.Labels, wanted.Annotations = m.Labels, m.Annotations
+	}
+	return wanted
 }
 
-// sync applies the fields that the set owns on a Machine, if they differ.
-func (c *Controller) sync(ctx context.Context, a Sync) error {
-	body, err := applyBody(a.Wanted)
+// covers says whether a Machine has everything of an intent already.
+func covers(have, want *clusterv1.Machine) bool {
+	a, b := have.Spec, want.Spec
+	return apply.Covers(have.Labels, want.Labels) && apply.Covers(have.Annotations, want.Annotations) && apply.Owned(have, want.OwnerReferences) &&
+		asked(a.Deletion.NodeDrainTimeoutSeconds, b.Deletion.NodeDrainTimeoutSeconds) &&
+		asked(a.Deletion.NodeVolumeDetachTimeoutSeconds, b.Deletion.NodeVolumeDetachTimeoutSeconds) &&
+		asked(a.Deletion.NodeDeletionTimeoutSeconds, b.Deletion.NodeDeletionTimeoutSeconds) && asked(a.MinReadySeconds, b.MinReadySeconds) &&
+		equality.Semantic.DeepEqual(a.ReadinessGates, b.ReadinessGates) && equality.Semantic.DeepEqual(a.Taints, b.Taints)
+}
+
+func asked(have, want *int32) bool { return want == nil || (have != nil && *have == *want) }
+
+// surplusOf says whether a Machine has something beyond an intent that an earlier one may have brought.
+func surplusOf(have, want *clusterv1.Machine) bool {
+	a, b := have.Spec, want.Spec
+	left := func(have, want *int32, unless int32) bool { return want == nil && have != nil && *have != unless }
+	return len(have.Labels) > len(want.Labels) || len(have.Annotations) > len(want.Annotations) ||
+		left(a.Deletion.NodeDrainTimeoutSeconds, b.Deletion.NodeDrainTimeoutSeconds, 0) ||
+		left(a.Deletion.NodeVolumeDetachTimeoutSeconds, b.Deletion.NodeVolumeDetachTimeoutSeconds, 0) ||
+		left(a.Deletion.NodeDeletionTimeoutSeconds, b.Deletion.NodeDeletionTimeoutSeconds, nodeDeletionTimeout) || left(a.MinReadySeconds, b.MinReadySeconds, 0)
+}
+
+func (c *Controller) syncMachine(ctx context.Context, w World, a Sync) error {
+	_, err := c.applied.Apply(ctx, c.Client, FieldOwnerOfMachines, apply.Update{
+		Parent: client.ObjectKeyFromObject(w.Set), Have: a.Machine, Want: a.Wanted, Covered: a.Covered, Surplus: a.Surplus,
+	})
 	if err != nil {
-		return err
+		return fmt.Errorf("updating Machine %s in place: %w", a.Machine.Name, err)
 	}
-	h := fnv.New64a()
-	_, _ = h.Write(body)
-	if !c.applied.due(a.Machine.UID, h.Sum64(), agrees(a.Machine, a.Wanted)) {
-		return nil
-	}
-	m := a.Machine.DeepCopy()
-	if err := c.Client.Patch(ctx, m, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(FieldOwnerOfMachines), client.ForceOwnership); err != nil {
-		return fmt.Errorf("updating Machine %s in place: %w", m.Name, err)
-	}
-	c.applied.note(a.Machine.UID, h.Sum64())
 	return nil
 }
 
-func applyBody(m *clusterv1.Machine) ([]byte, error) {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(m)
-	if err != nil {
-		return nil, fmt.Errorf("converting Machine %s: %w", m.Name, err)
+// syncMetadata applies labels and annotations under a name of its own, so that it never claims anything of the spec.
+func (c *Controller) syncMetadata(ctx context.Context, a SyncMetadata) error {
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(a.Object.GroupVersionKind())
+	o.SetNamespace(a.Object.GetNamespace())
+	o.SetName(a.Object.GetName())
+	o.SetUID(a.Object.GetUID())
+	o.SetLabels(a.Labels)
+	o.SetAnnotations(a.Annotations)
+	if err := apply.Send(ctx, c.Client, FieldOwnerOfMetadata, o); err != nil {
+		return fmt.Errorf("labelling %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
-	delete(content, "status")
-	body, err := json.Marshal(content)
-	if err != nil {
-		return nil, fmt.Errorf("encoding Machine %s: %w", m.Name, err)
-	}
-	return body, nil
-}
-
-// agrees says whether a Machine has everything of an intent already.
-func agrees(have, want *clusterv1.Machine) bool {
-	return subset(want.Labels, have.Labels) && subset(want.Annotations, have.Annotations) &&
-		equality.Semantic.DeepEqual(have.Spec.Deletion, want.Spec.Deletion) &&
-		equality.Semantic.DeepEqual(have.Spec.ReadinessGates, want.Spec.ReadinessGates) &&
-		equality.Semantic.DeepEqual(have.Spec.Taints, want.Spec.Taints) &&
-		equality.Semantic.DeepEqual(have.Spec.MinReadySeconds, want.Spec.MinReadySeconds)
-}
-
-func subset(part, whole map[string]string) bool {
-	for k, v := range part {
-		if x, ok := whole[k]; !ok || x != v {
-			return false
-		}
-	}
-	return true
+	return nil
 }

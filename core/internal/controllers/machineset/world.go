@@ -3,6 +3,9 @@ package machineset
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/decision"
 	"github.com/slipway-capi/slipway/contract/external"
@@ -20,6 +23,9 @@ type World struct {
 	// Unseen is set while the cache does not yet show what this controller wrote last; numbers cannot be trusted then.
 	Unseen bool
 
+	// Objects are the bootstrap configs and infrastructure machines that exist, by the name of their Machine.
+	Objects map[string][]*unstructured.Unstructured
+
 	Bootstrap, Infrastructure Template
 	ControlPlane              *external.Object
 	// Skip are the preflight checks that annotation or flag switch off.
@@ -36,6 +42,14 @@ type Template struct {
 }
 
 func (w World) deleting() bool { return !w.Set.DeletionTimestamp.IsZero() }
+
+func (w World) uids() map[types.UID]bool {
+	out := map[types.UID]bool{}
+	for _, m := range w.Machines {
+		out[m.UID] = true
+	}
+	return out
+}
 
 func (w World) wanted() int {
 	if w.Set.Spec.Replicas == nil {
@@ -76,13 +90,24 @@ type Delete struct {
 type Adopt struct{ Machine *clusterv1.Machine }
 
 // Sync brings fields that change in place to a Machine; Wanted holds only what the set decides.
-type Sync struct{ Machine, Wanted *clusterv1.Machine }
+type Sync struct {
+	Machine, Wanted *clusterv1.Machine
+	// Covered says that the Machine has all of it, Surplus that it has more, perhaps from an earlier template.
+	Covered, Surplus bool
+}
+
+// SyncMetadata brings labels and annotations to the bootstrap config or infrastructure machine of a Machine.
+type SyncMetadata struct {
+	Object              *unstructured.Unstructured
+	Labels, Annotations map[string]string
+}
 
 // OwnTemplate makes the Cluster an owner of a template.
 type OwnTemplate struct{ Object *external.Object }
 
-func (Create) isAction()      {}
-func (Delete) isAction()      {}
-func (Adopt) isAction()       {}
-func (Sync) isAction()        {}
-func (OwnTemplate) isAction() {}
+func (Create) isAction()       {}
+func (Delete) isAction()       {}
+func (Adopt) isAction()        {}
+func (Sync) isAction()         {}
+func (SyncMetadata) isAction() {}
+func (OwnTemplate) isAction()  {}

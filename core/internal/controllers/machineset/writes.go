@@ -4,10 +4,7 @@ import (
 	"sync"
 	"time"
 
-	k8slabels "k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 )
 
 // forgetAfter is when a write that the cache never showed is given up, for instance because someone undid it at once.
@@ -55,5 +52,3 @@ func (w *writes) settled(set client.ObjectKey, seen map[string]bool) bool {
 	}
 	return false
 }
-
-func labelSet(m *clusterv1.Machine) k8slabels.Set { return k8slabels.Set(m.Labels) }
