@@ -29,8 +29,11 @@ func (d *Decision) describe(w World) {
 	conditions.Set(m, infrastructureReady(w, m))
 	d.nodeConditions(w)
 	conditions.Set(m, condition(clusterv1.MachineUpdatingCondition, metav1.ConditionFalse, clusterv1.MachineNotUpdatingReason, ""))
-	if c := upToDate(w); c != nil {
+	if c := upToDate(w, m.Status.NodeInfo.KubeletVersion); c != nil {
 		conditions.Set(m, *c)
+	}
+	if md := w.MachineDeployment; md != nil {
+		d.look(md.Spec.Rollout.After.Sub(w.Now))
 	}
 	conditions.Set(m, ready(m))
 	d.available(w)
@@ -168,12 +171,11 @@ func nodeHealthy(n *corev1.Node) metav1.Condition {
 }
 
 // upToDate compares a Machine of a MachineDeployment with what that wants; owners of other Machines say it themselves.
-func upToDate(w World) *metav1.Condition {
+func upToDate(w World, kubelet string) *metav1.Condition {
 	if w.MachineSet == nil || w.MachineDeployment == nil {
 		return nil
 	}
 	lines := differences(w)
-	kubelet := w.Machine.Status.NodeInfo.KubeletVersion
 	var c metav1.Condition
 	switch {
 	case len(lines) > 0:

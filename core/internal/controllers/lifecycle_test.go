@@ -1,4 +1,4 @@
-package machine_test
+package controllers_test
 
 import (
 	"testing"

@@ -1,0 +1,133 @@
+package machine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/conditions"
+)
+
+const (
+	isTrueNow, isFalse, isUnknown = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
+)
+
+func reports(status, reason string) map[string]any {
+	return map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": status, "reason": reason, "message": "as told"}}}
+}
+
+func TestConditions(t *testing.T) {
+	noConfig := machineWith(func(m *clusterv1.Machine) { m.Spec.Bootstrap.ConfigRef = clusterv1.ContractVersionedObjectReference{} })
+	unused := machineWith(func(m *clusterv1.Machine) {
+		m.Status.Initialization, m.Spec.Bootstrap.DataSecretName = clusterv1.MachineInitializationStatus{}, nil
+	})
+	known := hadCondition(clusterv1.MachineNodeReadyCondition, isTrueNow, clusterv1.MachineNodeReadyReason, time.Hour)
+	noNode := machineWith(func(m *clusterv1.Machine) { m.Status.NodeRef.Name = "" })
+	deleting := deletingFor(time.Minute)
+	hook := func(w *World) { annotated(preTerminate)(w) }
+	for _, c := range []struct {
+		name, kind string
+		changes    []change
+		status     metav1.ConditionStatus
+		reason     string
+		message    string
+	}{
+		{"bootstrap: the flag speaks", clusterv1.BootstrapConfigReadyCondition, nil, isTrueNow, "Ready", "FakeBootstrap status.initialization.dataSecretCreated is true"},
+		{"bootstrap: mirrored", clusterv1.BootstrapConfigReadyCondition, []change{bootstrapIs(found("FakeBootstrap", nil, reports("False", "Waiting")))}, isFalse, "Waiting", "as told"},
+		{"bootstrap: no reference", clusterv1.BootstrapConfigReadyCondition, []change{noConfig, bootstrapIs(Referred{})}, isTrueNow, clusterv1.MachineBootstrapDataSecretProvidedReason, ""},
+		{"bootstrap: never was", clusterv1.BootstrapConfigReadyCondition, []change{bootstrapIs(none), unused}, isFalse, clusterv1.ObjectDoesNotExistReason, "does not exist"},
+		{"bootstrap: gone", clusterv1.BootstrapConfigReadyCondition, []change{bootstrapIs(none)}, isFalse, clusterv1.ObjectDeletedReason, "while the machine still exists"},
+		{"bootstrap: gone in deletion", clusterv1.BootstrapConfigReadyCondition, []change{bootstrapIs(none), deleting}, isFalse, clusterv1.ObjectDeletedReason, "has been deleted"},
+		{"bootstrap: unreadable", clusterv1.BootstrapConfigReadyCondition, []change{bootstrapIs(Referred{Err: errRead})}, isUnknown, clusterv1.InternalErrorReason, ""},
+		{"infrastructure: the flag speaks", clusterv1.InfrastructureReadyCondition, nil, isTrueNow, "Ready", "provisioned is true"},
+		{"infrastructure: mirrored", clusterv1.InfrastructureReadyCondition, []change{infrastructureIs(found("FakeMachine", nil, reports("True", "Up")))}, isTrueNow, "Up", "as told"},
+		{"infrastructure: garbage", clusterv1.InfrastructureReadyCondition, []change{infrastructureIs(found("FakeMachine", nil, map[string]any{"conditions": "none"}))}, isUnknown, conditions.InvalidConditionReportedReason, "list"},
+		{"infrastructure: gone", clusterv1.InfrastructureReadyCondition, []change{infrastructureIs(none)}, isFalse, clusterv1.ObjectDeletedReason, "while the machine still exists"},
+		{"infrastructure: never was", clusterv1.InfrastructureReadyCondition, []change{infrastructureIs(none), unused}, isFalse, clusterv1.ObjectDoesNotExistReason, ""},
+
+		{"node: ready", clusterv1.MachineNodeReadyCondition, nil, isTrueNow, clusterv1.MachineNodeReadyReason, ""},
+		{"node: not ready", clusterv1.MachineNodeReadyCondition, []change{nodeCondition(corev1.NodeReady, corev1.ConditionFalse, "no network")}, isFalse, clusterv1.MachineNodeNotReadyReason, "* Node.Ready: no network"},
+		{"node: lost", clusterv1.MachineNodeReadyCondition, []change{nodeCondition(corev1.NodeReady, corev1.ConditionUnknown, "stopped")}, isUnknown, clusterv1.MachineNodeReadyUnknownReason, "stopped"},
+		{"node: infrastructure awaited", clusterv1.MachineNodeReadyCondition, []change{func(w *World) { w.Cluster.Status.Initialization.InfrastructureProvisioned = &no }}, isUnknown, clusterv1.InspectionFailedReason, "infrastructureProvisioned"},
+		{"node: control plane awaited", clusterv1.MachineNodeReadyCondition, []change{func(w *World) { w.Cluster.Status.Initialization.ControlPlaneInitialized = nil }}, isUnknown, clusterv1.InspectionFailedReason, "control plane"},
+		{"node: awaited", clusterv1.MachineNodeReadyCondition, []change{nodeIs(NodeView{Connected: true}), noNode}, isUnknown, clusterv1.InspectionFailedReason, providerIDOfM},
+		{"node: identity awaited", clusterv1.MachineNodeReadyCondition, []change{young, nodeIs(NodeView{Connected: true})}, isUnknown, clusterv1.InspectionFailedReason, "FakeMachine to report spec.providerID"},
+		{"node: gone", clusterv1.MachineNodeReadyCondition, []change{nodeIs(NodeView{Connected: true})}, isFalse, clusterv1.MachineNodeDeletedReason, "still exists"},
+		{"node: gone in deletion", clusterv1.MachineNodeReadyCondition, []change{nodeIs(NodeView{Connected: true}), deleting}, isFalse, clusterv1.MachineNodeDeletedReason, "has been deleted"},
+		{"node: never was", clusterv1.MachineNodeReadyCondition, []change{nodeIs(NodeView{Connected: true}), noNode, deleting}, isUnknown, clusterv1.MachineNodeDoesNotExistReason, ""},
+		{"node: connection just lost", clusterv1.MachineNodeReadyCondition, []change{nodeIs(NodeView{}), known}, isTrueNow, clusterv1.MachineNodeReadyReason, ""},
+		{"node: connection lost for long", clusterv1.MachineNodeReadyCondition, []change{nodeIs(NodeView{}), known, func(w *World) { w.Health.LastProbeSuccess = now.Add(-time.Hour) }}, isUnknown, clusterv1.ConnectionDownReason, ""},
+		{"node: unreadable", clusterv1.MachineNodeReadyCondition, []change{nodeIs(NodeView{Connected: true, Err: errRead})}, isUnknown, clusterv1.InternalErrorReason, ""},
+
+		{"health: good", clusterv1.MachineNodeHealthyCondition, nil, isTrueNow, clusterv1.MachineNodeHealthyReason, ""},
+		{"health: pressure", clusterv1.MachineNodeHealthyCondition, []change{nodeCondition(corev1.NodeDiskPressure, corev1.ConditionTrue, "disk is full")}, isFalse, clusterv1.MachineNodeNotHealthyReason, "* Node.DiskPressure: disk is full"},
+		{"health: unknown", clusterv1.MachineNodeHealthyCondition, []change{nodeCondition(corev1.NodeMemoryPressure, corev1.ConditionUnknown, "no word")}, isUnknown, clusterv1.MachineNodeHealthUnknownReason, "no word"},
+		{"health: nothing reported", clusterv1.MachineNodeHealthyCondition, []change{func(w *World) { w.Node.Node.Status.Conditions = nil }}, isUnknown, clusterv1.MachineNodeHealthUnknownReason, "Node.PIDPressure: Condition not yet reported"},
+
+		{"deleting: not", clusterv1.DeletingCondition, nil, isFalse, clusterv1.NotDeletingReason, ""},
+		{"deleting: which step", clusterv1.DeletingCondition, []change{deleting, hook}, isTrueNow, clusterv1.MachineDeletingWaitingForPreTerminateHookReason, preTerminate},
+		{"updating: not", clusterv1.MachineUpdatingCondition, nil, isFalse, clusterv1.MachineNotUpdatingReason, ""},
+
+		{"up to date", clusterv1.MachineUpToDateCondition, []change{deployed("v1.37.0", "v1.37.0")}, isTrueNow, clusterv1.MachineUpToDateReason, ""},
+		{"up to date: older template", clusterv1.MachineUpToDateCondition, []change{deployed("v1.36.0", "v1.37.0")}, isFalse, clusterv1.MachineNotUpToDateReason, "* Version v1.36.0, v1.37.0 required"},
+		{"up to date: rollout asked for", clusterv1.MachineUpToDateCondition, []change{deployed("v1.37.0", "v1.37.0"), func(w *World) {
+			w.MachineSet.CreationTimestamp = metav1.NewTime(now.Add(-time.Hour))
+			w.MachineDeployment.Spec.Rollout.After = metav1.NewTime(now.Add(-time.Minute))
+		}}, isFalse, clusterv1.MachineNotUpToDateReason, "rollout.after"},
+		{"up to date: kubelet behind", clusterv1.MachineUpToDateCondition, []change{deployed("v1.37.0", "v1.37.0"), func(w *World) { w.Node.Node.Status.NodeInfo.KubeletVersion = "v1.36.0" }}, isFalse, clusterv1.MachineUpToDateUpdatingReason, "v1.36.0"},
+
+		{"ready", clusterv1.ReadyCondition, nil, isTrueNow, clusterv1.ReadyReason, ""},
+		{"ready: not in deletion", clusterv1.ReadyCondition, []change{deleting, hook}, isFalse, clusterv1.NotReadyReason, "* Deleting:"},
+		{"ready: not with an unhealthy check", clusterv1.ReadyCondition, []change{hadCondition(clusterv1.MachineHealthCheckSucceededCondition, isFalse, "UnhealthyNode", time.Minute)}, isFalse, clusterv1.NotReadyReason, "HealthCheckSucceeded"},
+		{"ready: a gate that nobody opened", clusterv1.ReadyCondition, []change{machineWith(func(m *clusterv1.Machine) {
+			m.Spec.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "Storage"}}
+		})}, isUnknown, clusterv1.ReadyUnknownReason, "Storage"},
+		{"available", clusterv1.AvailableCondition, nil, isTrueNow, clusterv1.AvailableReason, ""},
+		{"available: not when not ready", clusterv1.AvailableCondition, []change{nodeCondition(corev1.NodeReady, corev1.ConditionFalse, "")}, isFalse, clusterv1.NotReadyReason, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := Decide(world(c.changes...))
+			got := conditions.Get(d.Machine, c.kind)
+			require.NotNil(t, got)
+			assert.Equal(t, c.status, got.Status)
+			assert.Equal(t, c.reason, got.Reason)
+			assert.Contains(t, got.Message, c.message)
+		})
+	}
+}
+
+func TestTheExactTimeOfTheNextLook(t *testing.T) {
+	wait := machineWith(func(m *clusterv1.Machine) { s := int32(60); m.Spec.MinReadySeconds = &s })
+	d := Decide(world(wait, hadCondition(clusterv1.ReadyCondition, isTrueNow, clusterv1.ReadyReason, 20*time.Second)))
+	assert.Equal(t, 40*time.Second, d.After)
+	assert.Equal(t, clusterv1.MachineWaitingForMinReadySecondsReason, conditions.Reason(d.Machine, clusterv1.AvailableCondition))
+	d = Decide(world(wait, hadCondition(clusterv1.ReadyCondition, isTrueNow, clusterv1.ReadyReason, 60*time.Second)))
+	assert.Zero(t, d.After)
+	assert.True(t, conditions.IsTrue(d.Machine, clusterv1.AvailableCondition))
+
+	d = Decide(world(nodeIs(NodeView{}), hadCondition(clusterv1.MachineNodeReadyCondition, isTrueNow, clusterv1.MachineNodeReadyReason, time.Hour)))
+	assert.Equal(t, 5*time.Minute-10*time.Second, d.After, "until the connection counts as down")
+
+	d = Decide(world(deployed("v1.37.0", "v1.37.0"), func(w *World) { w.MachineDeployment.Spec.Rollout.After = metav1.NewTime(now.Add(time.Hour)) }))
+	assert.Equal(t, time.Hour, d.After, "until the rollout is due")
+}
+
+func TestUpToDateBelongsToOthers(t *testing.T) {
+	assert.Nil(t, conditions.Get(Decide(world()).Machine, clusterv1.MachineUpToDateCondition))
+	d := Decide(world(hadCondition(clusterv1.MachineUpToDateCondition, isFalse, "ByControlPlane", time.Hour)))
+	assert.Equal(t, "ByControlPlane", conditions.Reason(d.Machine, clusterv1.MachineUpToDateCondition))
+}
+
+func TestPhaseMovesItsTime(t *testing.T) {
+	d := Decide(world())
+	assert.Equal(t, clusterv1.MachinePhaseRunning, d.Machine.Status.Phase)
+	assert.Equal(t, now, d.Machine.Status.LastUpdated.UTC())
+	w := world()
+	w.Machine, w.Now = d.Machine, now.Add(time.Hour)
+	assert.Equal(t, now, Decide(w).Machine.Status.LastUpdated.UTC(), "only a change does")
+}
