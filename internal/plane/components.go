@@ -26,7 +26,7 @@ func Components() []Component {
 		{Name: "core", Prefix: "capi-", Files: coreconfig.Files},
 		{Name: "bootstrap-kubeadm", Prefix: "capi-kubeadm-bootstrap-", Files: bootstrapconfig.Files},
 		{Name: "control-plane-kubeadm", Prefix: "capi-kubeadm-control-plane-", Files: controlplaneconfig.Files},
-		{Name: "infrastructure-docker", Prefix: "capd-", Files: dockerconfig.CRDs},
+		{Name: "infrastructure-docker", Prefix: "capd-", Files: dockerconfig.Files},
 	}
 }
 

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"context"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -21,6 +22,7 @@ func settle(ctx context.Context, s *supervise.Supervisor) {
 	case <-time.After(settleAfter):
 	}
 	debug.FreeOSMemory()
+	releaseProgram(os.Getpid())
 	for _, child := range s.States() {
 		if child.PID != 0 {
 			releaseProgram(child.PID)

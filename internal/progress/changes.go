@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/internal/clustertree"
 )
 
@@ -27,12 +28,20 @@ type Change struct {
 
 type conditionKey struct{ kind, name, condition string }
 
+// quiet are conditions that say nothing when they are first reported as False: nothing is the matter.
+var quiet = []string{
+	clusterv1.PausedCondition, clusterv1.DeletingCondition, clusterv1.ScalingUpCondition, clusterv1.ScalingDownCondition,
+	clusterv1.RollingOutCondition, clusterv1.RemediatingCondition, clusterv1.MachineUpdatingCondition,
+}
+
 // Changes compares two trees of which either may be nil. A condition of which only the message is new is no change.
 func Changes(before, after *clustertree.Node) []Change {
 	old := index(before)
 	var changes []Change
 	for key, now := range index(after) {
 		if was, known := old[key]; known && was.Status == now.Status && was.Reason == now.Reason {
+			continue
+		} else if !known && now.Status == metav1.ConditionFalse && slices.Contains(quiet, now.Type) {
 			continue
 		}
 		changes = append(changes, Change{

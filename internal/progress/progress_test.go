@@ -116,6 +116,14 @@ func TestChanges(t *testing.T) {
 	assert.Empty(t, Changes(nil, nil))
 }
 
+func TestWhatIsNotTheMatterIsNotSaid(t *testing.T) {
+	fine := node("Cluster", "c", condition("Paused", metav1.ConditionFalse, "NotPaused", ""))
+	paused := node("Cluster", "c", condition("Paused", metav1.ConditionTrue, "Paused", ""))
+	assert.Empty(t, Changes(nil, fine))
+	assert.Len(t, Changes(nil, paused), 1)
+	assert.Len(t, Changes(paused, fine), 1, "that it has ended is news")
+}
+
 func TestTree(t *testing.T) {
 	tree := small(condition("Available", metav1.ConditionFalse, "NotAvailable", "* WorkersAvailable: waits\n* Other: too"),
 		condition("Ready", metav1.ConditionUnknown, "WaitingForNode", ""))
