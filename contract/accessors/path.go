@@ -36,12 +36,16 @@ func (p Path[T]) Get(obj *unstructured.Unstructured) (T, error) {
 	if !found || value == nil {
 		return out, p.fail(obj, ErrNotFound, "")
 	}
+	if plain, ok := value.(T); ok {
+		return plain, nil // flags and names need no conversion
+	}
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return out, p.fail(obj, ErrWrongType, err.Error())
 	}
 	if err := json.Unmarshal(raw, &out); err != nil {
-		return out, p.fail(obj, ErrWrongType, fmt.Sprintf("have %T, want %T", value, out))
+		var none T
+		return none, p.fail(obj, ErrWrongType, fmt.Sprintf("have %T, want %T", value, out))
 	}
 	return out, nil
 }

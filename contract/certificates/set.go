@@ -181,7 +181,10 @@ func generate(ctx context.Context, c client.Client, src Source, cluster client.O
 	}
 	err = c.Create(ctx, ToSecret(cluster, e.Purpose, pair, g.Owner))
 	if apierrors.IsAlreadyExists(err) {
-		found, err := read(ctx, Source{Cached: src.Live, Live: src.Live}, cluster, e.Purpose)
+		if src.Live != nil {
+			src.Cached = src.Live // the cache has not seen what another caller has just stored
+		}
+		found, err := read(ctx, src, cluster, e.Purpose)
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ type AggregateOptions struct {
 	Custom func(metav1.Condition) Priority
 	// SkipAbsent leaves objects without the condition out instead of counting them as Unknown, NotYetReported.
 	SkipAbsent bool
-	// Reasons of the result. Empty ones become the target type with the prefixes of this API: Ready, NotReady, ReadyUnknown.
+	// Reasons of the result. Empty ones become the source type with the prefixes of this API: Ready, NotReady, ReadyUnknown.
 	Reasons Reasons
 	// None is the result when there is nothing to aggregate. Its zero value gives the good status with the good reason.
 	None *Fallback
@@ -71,7 +71,7 @@ func Aggregate(from []Source, sourceType, targetType string, opts AggregateOptio
 	for _, b := range buckets {
 		worst = min(worst, b.priority)
 	}
-	status, reason := conclude(worst, targetType, opts.Negative, opts.Reasons)
+	status, reason := conclude(worst, sourceType, opts.Negative, opts.Reasons)
 	return metav1.Condition{Type: targetType, Status: status, Reason: reason, Message: truncate(describe(buckets, worst))}
 }
 

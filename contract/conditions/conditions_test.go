@@ -206,28 +206,28 @@ func TestAggregate(t *testing.T) {
 		opts conditions.AggregateOptions
 		want metav1.Condition
 	}{
-		{name: "none is good", want: is("MachinesReady", metav1.ConditionTrue, "MachinesReady", "")},
+		{name: "none is good", want: is("MachinesReady", metav1.ConditionTrue, "Ready", "")},
 		{name: "none, as asked", opts: conditions.AggregateOptions{None: &conditions.Fallback{Status: metav1.ConditionTrue, Reason: "NoReplicas"}},
 			want: is("MachinesReady", metav1.ConditionTrue, "NoReplicas", "")},
 		{name: "all good, nothing to tell", from: []conditions.Source{source("a", yes("Ready", "")), source("b", yes("Ready", ""))},
-			want: is("MachinesReady", metav1.ConditionTrue, "MachinesReady", "")},
+			want: is("MachinesReady", metav1.ConditionTrue, "Ready", "")},
 		{name: "one issue", from: []conditions.Source{source("a", no("Ready", "no disk")), source("b", yes("Ready", "fine"))},
-			want: is("MachinesReady", metav1.ConditionFalse, "NotMachinesReady", "* Machine a: no disk")},
+			want: is("MachinesReady", metav1.ConditionFalse, "NotReady", "* Machine a: no disk")},
 		{name: "control plane first, then issues, then unknowns",
 			from: []conditions.Source{source("b", unknown("Ready", "lost")), source("a", no("Ready", "no disk")), source("c", no("Ready", "no disk")), cp},
-			want: is("MachinesReady", metav1.ConditionFalse, "NotMachinesReady",
+			want: is("MachinesReady", metav1.ConditionFalse, "NotReady",
 				"* Machine z-cp: etcd is slow\n* Machines a, c: no disk\n* Machine b: lost")},
 		{name: "three names, then a count",
 			from: []conditions.Source{source("e", no("Ready", "x")), source("d", no("Ready", "x")), source("c", no("Ready", "x")), source("b", no("Ready", "x")), source("a", no("Ready", "x"))},
-			want: is("MachinesReady", metav1.ConditionFalse, "NotMachinesReady", "* Machines a, b, c, ... (2 more): x")},
+			want: is("MachinesReady", metav1.ConditionFalse, "NotReady", "* Machines a, b, c, ... (2 more): x")},
 		{name: "three messages, then counts",
 			from: []conditions.Source{source("a", no("Ready", "1")), source("b", no("Ready", "2")), source("c", no("Ready", "3")), source("d", no("Ready", "4")), source("e", no("Ready", "5")), source("f")},
-			want: is("MachinesReady", metav1.ConditionFalse, "NotMachinesReady",
+			want: is("MachinesReady", metav1.ConditionFalse, "NotReady",
 				"* Machine a: 1\n* Machine b: 2\n* Machine c: 3\nAnd 2 Machines with other issues\nAnd 1 Machine with status unknown")},
 		{name: "absent ones can be skipped", from: []conditions.Source{source("a"), source("b", yes("Ready", ""))}, opts: conditions.AggregateOptions{SkipAbsent: true},
-			want: is("MachinesReady", metav1.ConditionTrue, "MachinesReady", "")},
+			want: is("MachinesReady", metav1.ConditionTrue, "Ready", "")},
 		{name: "negative: one True makes True", from: []conditions.Source{source("a", yes("Ready", "from 1 to 2")), source("b", no("Ready", ""))}, opts: conditions.AggregateOptions{Negative: true},
-			want: is("MachinesReady", metav1.ConditionTrue, "MachinesReady", "* Machine a: from 1 to 2")},
+			want: is("MachinesReady", metav1.ConditionTrue, "Ready", "* Machine a: from 1 to 2")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			assert.Equal(t, c.want, conditions.Aggregate(c.from, "Ready", "MachinesReady", c.opts))
