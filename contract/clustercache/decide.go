@@ -58,19 +58,19 @@ func decide(v view) (step, time.Duration) {
 	return stepConnect, 0
 }
 
-// delay is the pause after the given number of failed attempts: it doubles from First up to the limit.
+// delay is the pause after the given number of failed attempts.
 func (o ReconnectOptions) delay(attempts int, everConnected bool) time.Duration {
-	limit := o.Max
-	if !everConnected && attempts <= o.EagerAttempts {
-		limit = min(o.Eager, o.Max)
+	grow := func(d time.Duration) time.Duration { return d + d/8 }
+	if everConnected {
+		grow = func(d time.Duration) time.Duration { return 2 * d }
 	}
 	delay := o.First
 	for range attempts - 1 {
-		if delay *= 2; delay >= limit {
-			return limit
+		if delay = grow(delay); delay >= o.Max {
+			return o.Max
 		}
 	}
-	return min(delay, limit)
+	return min(delay, o.Max)
 }
 
 // spread moves a deadline by up to a tenth, so that the probes of many clusters do not march in step.

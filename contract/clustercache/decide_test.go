@@ -56,8 +56,15 @@ func TestDelayDoublesUpToTheLimit(t *testing.T) {
 	assert.Equal(t, 6400*time.Millisecond, o.delay(7, true))
 	assert.Equal(t, 10*time.Second, o.delay(8, true))
 	assert.Equal(t, 10*time.Second, o.delay(1000, true))
-	assert.Equal(t, 2*time.Second, o.delay(8, false), "a cluster that is just booting is looked at more often")
-	assert.Equal(t, 10*time.Second, o.delay(1000, false), "but not for ever")
+
+	// Before the first connection no attempt is later than an eighth of the time that has passed, or the first delay.
+	var passed time.Duration
+	for attempts := 1; attempts < 60; attempts++ {
+		delay := o.delay(attempts, false)
+		assert.LessOrEqual(t, delay, o.First+passed/8+passed/80)
+		passed += delay
+	}
+	assert.Equal(t, 10*time.Second, o.delay(1000, false))
 }
 
 func TestKubeconfigsThatRunSomethingAreRefused(t *testing.T) {

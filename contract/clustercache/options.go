@@ -52,15 +52,12 @@ type ProbeOptions struct {
 	Failures int
 }
 
-// ReconnectOptions is the rhythm of the attempts to connect. The delay starts at First and doubles up to Max. Before
-// the first connection it doubles only up to Eager, because there somebody waits for a cluster that is just booting.
+// ReconnectOptions is the rhythm of the attempts to connect. After a connection was lost the delay starts at First and
+// doubles up to Max. Before the first connection somebody waits for a cluster that is just booting, so there it grows by
+// an eighth only: the connection is late by no more than an eighth of the time the cluster took to boot.
 type ReconnectOptions struct {
 	// First delay; default 100 ms.
 	First time.Duration
-	// Eager is the longest delay before a cluster was ever connected; default 2 s.
-	Eager time.Duration
-	// EagerAttempts is how many attempts profit from Eager; default 150, about five minutes.
-	EagerAttempts int
 	// Max is the longest delay; default 10 s.
 	Max time.Duration
 }
@@ -79,8 +76,6 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Probe.Timeout, 5*time.Second)
 	setDefault(&o.Probe.Failures, 5)
 	setDefault(&o.Reconnect.First, 100*time.Millisecond)
-	setDefault(&o.Reconnect.Eager, 2*time.Second)
-	setDefault(&o.Reconnect.EagerAttempts, 150)
 	setDefault(&o.Reconnect.Max, 10*time.Second)
 	setDefault(&o.Identity, Identity{
 		Namespace: os.Getenv("POD_NAMESPACE"), Name: os.Getenv("POD_NAME"), UID: os.Getenv("POD_UID"),

@@ -48,6 +48,18 @@ func RemoveAt(members []Member, index int) Verdict {
 	return judge(rest)
 }
 
+// RemoveUnstarted judges the removal of a member that has never started. It does not vote for anything, so other
+// members that are starting do not matter; those that run must have a majority.
+func RemoveUnstarted(members []Member, index int) Verdict {
+	running := make([]Member, 0, len(members))
+	for i, m := range members {
+		if i != index && m.Name != "" && !m.Learner {
+			running = append(running, m)
+		}
+	}
+	return judge(running)
+}
+
 // Add judges the joining of one more member. It counts as failing until it has proven itself, except next to at most
 // one member: a cluster of two cannot miss either, so nothing is gained by waiting.
 func Add(members []Member) Verdict {

@@ -79,18 +79,19 @@ func decideRunning(w World, p *plan) {
 	if w.Template.Found && !w.Template.OwnedByCluster {
 		p.do(OwnTemplate{})
 	}
-	if w.infrastructureReady() && w.endpointSet() {
-		provideKubeconfig(w, p)
-	}
 	if len(w.Orphans) > 0 {
 		adopt(w, p)
+	} else {
+		propagate(w, p)
+	}
+	if !w.infrastructureReady() || !w.endpointSet() {
 		return
 	}
-	propagate(w, p)
-	if p.problem != "" || !w.infrastructureReady() || !w.endpointSet() {
-		return
+	if p.problem == "" && len(w.Orphans) == 0 {
+		firstOf(w, p, removeStrayMember, releaseDeletingMachine, scale)
 	}
-	firstOf(w, p, removeStrayMember, releaseDeletingMachine, scale)
+	// The kubeconfig comes last: its key takes a while to make, and the machine can boot meanwhile.
+	provideKubeconfig(w, p)
 }
 
 // firstOf runs the steps until one has something to do or must be waited for.

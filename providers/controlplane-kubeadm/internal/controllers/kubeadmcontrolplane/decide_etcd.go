@@ -49,7 +49,11 @@ func removeStrayMember(w World, p *plan) bool {
 		if w.machineOnNode(member.Name) != nil {
 			continue
 		}
-		if member.Name != "" && !quorum.RemoveAt(members, i).Allowed {
+		judge := quorum.RemoveAt
+		if member.Name == "" {
+			judge = quorum.RemoveUnstarted
+		}
+		if !judge(members, i).Allowed {
 			continue
 		}
 		p.do(RemoveMember{
