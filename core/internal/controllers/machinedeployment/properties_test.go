@@ -245,7 +245,9 @@ func (f *fleet) rest() {
 
 // done says that nothing is left to do at all.
 func (f *fleet) done() bool {
-	return len(f.world.Sets) == 1 && f.available() == int(f.world.wanted()) && f.world.Deployment.Status.Phase == clusterv1.MachineDeploymentPhaseRunning
+	status := f.world.Deployment.Status
+	return len(f.world.Sets) == 1 && f.available() == int(f.world.wanted()) && len(f.machines) == f.available() &&
+		number(status.AvailableReplicas) == f.world.wanted() && status.Phase == clusterv1.MachineDeploymentPhaseRunning
 }
 
 func (f *fleet) complete() {
@@ -253,7 +255,7 @@ func (f *fleet) complete() {
 	s := f.world.Sets[0]
 	require.Equal(f, f.world.Deployment.Spec.Template.Spec.InfrastructureRef, s.Spec.Template.Spec.InfrastructureRef)
 	require.Len(f, f.machines, int(f.world.wanted()), "%v", f.log)
-	require.Equal(f, len(f.machines), f.available())
+	require.Equal(f, len(f.machines), f.available(), "%v", f.log)
 	require.Equal(f, f.world.wanted(), number(f.world.Deployment.Status.AvailableReplicas))
 	require.Equal(f, clusterv1.MachineDeploymentPhaseRunning, f.world.Deployment.Status.Phase)
 }
