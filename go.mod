@@ -3,6 +3,7 @@ module github.com/slipway-capi/slipway
 go 1.26.0
 
 require (
+	github.com/go-logr/logr v1.4.3
 	github.com/slipway-capi/slipway/contract v0.0.0-00010101000000-000000000000
 	github.com/slipway-capi/slipway/core v0.0.0-00010101000000-000000000000
 	github.com/slipway-capi/slipway/providers/bootstrap-kubeadm v0.0.0-00010101000000-000000000000
@@ -30,7 +31,6 @@ require (
 	github.com/evanphx/json-patch/v5 v5.9.11 // indirect
 	github.com/fatih/color v1.19.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
-	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/go-openapi/jsonpointer v1.0.0 // indirect
 	github.com/go-openapi/jsonreference v1.0.0 // indirect
 	github.com/go-openapi/swag v0.27.1 // indirect

@@ -1,2 +1,2 @@
-// Package e2e holds the end-to-end suites.
+// Package e2e holds the end-to-end suites, one folder each.
 package e2e

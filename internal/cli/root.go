@@ -11,7 +11,9 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/slipway-capi/slipway/internal/plane"
 )
@@ -20,6 +22,8 @@ import (
 func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// The clients inside would complain about a missing logger on standard error, in the middle of a painted tree.
+	log.SetLogger(logr.Discard())
 	if err := New(os.Stdout, os.Stderr).ExecuteContext(ctx); err != nil {
 		fmt.Fprintf(os.Stderr, "Error: %v\n", err)
 		return 1

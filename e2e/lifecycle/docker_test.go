@@ -1,0 +1,58 @@
+//go:build e2e
+
+package lifecycle
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func TestDockerCluster(t *testing.T) {
+	require.Empty(t, containers(t, ""), "containers of an earlier cluster are in the way: make quickstart-down")
+	lifecycle(t, backend{
+		manifest: "docs/quickstart/docker.yaml",
+		addons:   []string{"hack/nodeimage/cni.yaml"},
+		patience: 8 * time.Minute,
+		check:    checkServices,
+		gone:     func(t *testing.T) { assert.Empty(t, containers(t, ""), "containers left of the deleted cluster") },
+	})
+}
+
+// containers lists those of the cluster, of one role or all.
+func containers(t *testing.T, role string) []string {
+	t.Helper()
+	args := []string{"ps", "-a", "--format", "{{.Names}}", "--filter", "label=io.x-k8s.kind.cluster=" + clusterName}
+	if role != "" {
+		args = append(args, "--filter", "label=io.x-k8s.kind.role="+role)
+	}
+	out, err := exec.Command("docker", args...).CombinedOutput()
+	require.NoError(t, err, "docker ps: %s", out)
+	return strings.Fields(string(out))
+}
+
+// checkServices asks the DNS server, a pod that has been scheduled, through its Service from a worker.
+func checkServices(t *testing.T, workload client.Client) {
+	t.Helper()
+	var dns corev1.Service
+	require.NoError(t, workload.Get(t.Context(), client.ObjectKey{Namespace: "kube-system", Name: "kube-dns"}, &dns))
+	workers := containers(t, "worker")
+	require.NotEmpty(t, workers)
+	script := fmt.Sprintf(`exec 3<>/dev/tcp/%s/9153 && printf 'GET /metrics HTTP/1.0\r\n\r\n' >&3 && grep -q coredns_build_info <&3`, dns.Spec.ClusterIP)
+	var last string
+	assert.Eventually(t, func() bool {
+		out, err := exec.Command("docker", "exec", workers[0], "timeout", "3", "bash", "-c", script).CombinedOutput()
+		last = fmt.Sprintf("%s (%v)", out, err)
+		return err == nil
+	}, 2*time.Minute, time.Second, "CoreDNS answers through its Service")
+	if t.Failed() {
+		t.Log(last)
+	}
+}
