@@ -15,7 +15,8 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// ClusterResourceSet ...
+// ClusterResourceSet delivers the objects in ConfigMaps and Secrets, such as a network add-on, to every Cluster that its
+// selector matches.
 type ClusterResourceSet struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -52,54 +53,57 @@ func init() {
 	objectTypes = append(objectTypes, &ClusterResourceSet{}, &ClusterResourceSetList{})
 }
 
-// ClusterResourceSetSpec ...
+// ClusterResourceSetSpec says what is delivered, where, and how often.
 type ClusterResourceSetSpec struct {
-	// clusterSelector ...
+	// clusterSelector picks the Clusters of this namespace that receive the resources. An empty selector picks none. It
+	// cannot be changed.
 	// +required
 	ClusterSelector metav1.LabelSelector `json:"clusterSelector,omitempty,omitzero"`
 
-	// resources ...
+	// resources lists the Secrets and ConfigMaps of this namespace whose values are YAML or JSON objects, applied in this
+	// order.
 	// +required
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
 	Resources []ResourceReference `json:"resources,omitempty"`
 
-	// strategy ...
+	// strategy says what happens after the first delivery: ApplyOnce leaves the objects alone, Reconcile applies them again
+	// whenever the Secret or ConfigMap changes. It cannot be changed.
 	// +optional
 	// +kubebuilder:validation:Enum=ApplyOnce;Reconcile
 	Strategy string `json:"strategy,omitempty"`
 }
 
-// ResourceReference ...
+// ResourceReference names one Secret or ConfigMap that holds objects.
 type ResourceReference struct {
-	// kind ...
+	// kind is Secret or ConfigMap. A Secret must be of type addons.cluster.x-k8s.io/resource-set.
 	// +required
 	// +kubebuilder:validation:Enum=Secret;ConfigMap
 	Kind string `json:"kind"`
 
-	// name ...
+	// name is the name of the Secret or ConfigMap, in the namespace of the ClusterResourceSet.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name,omitempty"`
 }
 
-// ClusterResourceSetStatus ...
+// ClusterResourceSetStatus tells whether the resources reached all matching Clusters.
 // +kubebuilder:validation:MinProperties=1
 type ClusterResourceSetStatus struct {
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// deprecated ...
+	// deprecated holds what earlier API versions reported. Nothing acts on it.
 	// +optional
 	Deprecated clusterv1.MachineHealthCheckDeprecatedStatus `json:"deprecated,omitempty,omitzero"`
 
-	// observedGeneration ...
+	// observedGeneration is the generation of the spec that this status belongs to.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`

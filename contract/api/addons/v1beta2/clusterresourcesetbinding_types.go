@@ -11,7 +11,8 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// ClusterResourceSetBinding ...
+// ClusterResourceSetBinding records what was delivered to one Cluster. It has the name of the Cluster and is written by
+// the controller only.
 type ClusterResourceSetBinding struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -36,58 +37,58 @@ func init() {
 	objectTypes = append(objectTypes, &ClusterResourceSetBinding{}, &ClusterResourceSetBindingList{})
 }
 
-// ClusterResourceSetBindingSpec ...
+// ClusterResourceSetBindingSpec lists the deliveries to one Cluster.
 type ClusterResourceSetBindingSpec struct {
-	// bindings ...
+	// bindings holds one entry for each ClusterResourceSet that matches the Cluster.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
 	Bindings []ResourceSetBinding `json:"bindings,omitempty"`
 
-	// clusterName ...
+	// clusterName is the Cluster that received the resources.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	ClusterName string `json:"clusterName,omitempty"`
 }
 
-// ResourceSetBinding ...
+// ResourceSetBinding is what one ClusterResourceSet delivered.
 type ResourceSetBinding struct {
-	// clusterResourceSetName ...
+	// clusterResourceSetName is the ClusterResourceSet that delivered.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	ClusterResourceSetName string `json:"clusterResourceSetName,omitempty"`
 
-	// resources ...
+	// resources holds one entry for each Secret or ConfigMap delivered.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
 	Resources []ResourceBinding `json:"resources,omitempty"`
 }
 
-// ResourceBinding ...
+// ResourceBinding is the delivery of one Secret or ConfigMap.
 type ResourceBinding struct {
-	// applied ...
+	// applied says that the last delivery of the resource succeeded completely.
 	// +required
 	Applied bool `json:"applied"`
 
-	// hash ...
+	// hash is a digest of the data that was delivered last; a different one means that the resource changed since.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Hash string `json:"hash,omitempty"`
 
-	// kind ...
+	// kind is Secret or ConfigMap.
 	// +required
 	// +kubebuilder:validation:Enum=Secret;ConfigMap
 	Kind string `json:"kind"`
 
-	// lastAppliedTime ...
+	// lastAppliedTime is when the resource was delivered last.
 	// +optional
 	LastAppliedTime metav1.Time `json:"lastAppliedTime,omitempty,omitzero"`
 
-	// name ...
+	// name is the name of the Secret or ConfigMap.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

@@ -27,7 +27,8 @@ import (
 // +kubebuilder:printcolumn:name="Version",type="string",JSONPath=".spec.topology.version"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// Cluster ...
+// Cluster is a Kubernetes cluster, declared: its network, its endpoint, and which objects make its infrastructure and
+// its control plane.
 type Cluster struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -62,10 +63,11 @@ func init() {
 	objectTypes = append(objectTypes, &Cluster{}, &ClusterList{})
 }
 
-// ClusterSpec ...
+// ClusterSpec is the cluster as it should be.
 // +kubebuilder:validation:MinProperties=1
 type ClusterSpec struct {
-	// availabilityGates ...
+	// availabilityGates lists further conditions of the Cluster that must be good before it counts as Available, besides the
+	// built-in ones. Unset takes those of the ClusterClass.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -73,73 +75,77 @@ type ClusterSpec struct {
 	// +listMapKey=conditionType
 	AvailabilityGates []ClusterAvailabilityGate `json:"availabilityGates,omitempty"`
 
-	// clusterNetwork ...
+	// clusterNetwork is the address plan of the cluster. Providers read it when they create machines; changing it later
+	// moves nothing.
 	// +optional
 	ClusterNetwork ClusterNetwork `json:"clusterNetwork,omitempty,omitzero"`
 
-	// controlPlaneEndpoint ...
+	// controlPlaneEndpoint is where the API server is reached. Unset lets the infrastructure or control plane provider fill
+	// it in; once set it stays.
 	// +optional
 	ControlPlaneEndpoint APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"`
 
-	// controlPlaneRef ...
+	// controlPlaneRef names the object that runs the control plane, such as a KubeadmControlPlane. Without it control plane
+	// Machines are managed one by one.
 	// +optional
 	ControlPlaneRef ContractVersionedObjectReference `json:"controlPlaneRef,omitempty,omitzero"`
 
-	// infrastructureRef ...
+	// infrastructureRef names the object that provides what all machines share: network, load balancer, failure domains.
 	// +optional
 	InfrastructureRef ContractVersionedObjectReference `json:"infrastructureRef,omitempty,omitzero"`
 
-	// paused ...
+	// paused stops all controllers from acting on the Cluster and everything that belongs to it. Deletion waits too.
 	// +optional
 	Paused *bool `json:"paused,omitempty"`
 
-	// topology ...
+	// topology describes the whole cluster by a ClusterClass and a few values; control plane and workers are then created
+	// and kept from it.
 	// +optional
 	Topology Topology `json:"topology,omitempty,omitzero"`
 }
 
-// ClusterAvailabilityGate ...
+// ClusterAvailabilityGate names a condition that must be good.
 type ClusterAvailabilityGate struct {
-	// conditionType ...
+	// conditionType is the type of the condition, as in status.conditions.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=316
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`
 	ConditionType string `json:"conditionType,omitempty"`
 
-	// polarity ...
+	// polarity says which status is good: Positive means True, Negative means False. Default Positive.
 	// +optional
 	// +kubebuilder:validation:Enum=Positive;Negative
 	Polarity string `json:"polarity,omitempty"`
 }
 
-// ClusterNetwork ...
+// ClusterNetwork is the address plan of a cluster.
 // +kubebuilder:validation:MinProperties=1
 type ClusterNetwork struct {
-	// apiServerPort ...
+	// apiServerPort is the port on which API servers listen on their machines. Default 6443.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	APIServerPort int32 `json:"apiServerPort,omitempty"`
 
-	// pods ...
+	// pods holds the ranges from which pods get addresses.
 	// +optional
 	Pods NetworkRanges `json:"pods,omitempty,omitzero"`
 
-	// serviceDomain ...
+	// serviceDomain is the DNS domain of Services. Default cluster.local.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	ServiceDomain string `json:"serviceDomain,omitempty"`
 
-	// services ...
+	// services holds the ranges from which Services get addresses.
 	// +optional
 	Services NetworkRanges `json:"services,omitempty,omitzero"`
 }
 
-// NetworkRanges ...
+// NetworkRanges is a list of address ranges.
 type NetworkRanges struct {
-	// cidrBlocks ...
+	// cidrBlocks lists ranges in CIDR notation; one IPv4 and one IPv6 range make the cluster dual-stack.
 	// +required
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -149,33 +155,33 @@ type NetworkRanges struct {
 	CIDRBlocks []string `json:"cidrBlocks,omitempty"`
 }
 
-// APIEndpoint ...
+// APIEndpoint is where an API server is reached.
 // +kubebuilder:validation:MinProperties=1
 type APIEndpoint struct {
-	// host ...
+	// host is a DNS name or an IP address.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Host string `json:"host,omitempty"`
 
-	// port ...
+	// port is a TCP port.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port,omitempty"`
 }
 
-// Topology ...
+// Topology is a whole cluster in terms of a ClusterClass.
 type Topology struct {
-	// classRef ...
+	// classRef names the ClusterClass. Changing it rebases the cluster on another class, if the two are compatible.
 	// +required
 	ClassRef ClusterClassRef `json:"classRef,omitempty,omitzero"`
 
-	// controlPlane ...
+	// controlPlane is what this cluster wants of the control plane of its class.
 	// +optional
 	ControlPlane ControlPlaneTopology `json:"controlPlane,omitempty,omitzero"`
 
-	// variables ...
+	// variables gives values to the variables that the class and its extensions define.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
@@ -183,27 +189,27 @@ type Topology struct {
 	// +listMapKey=name
 	Variables []ClusterVariable `json:"variables,omitempty"`
 
-	// version ...
+	// version is the Kubernetes version of the whole cluster. Raising it upgrades the control plane first, then the workers.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 
-	// workers ...
+	// workers lists the groups of worker machines.
 	// +optional
 	Workers WorkersTopology `json:"workers,omitempty,omitzero"`
 }
 
-// ClusterClassRef ...
+// ClusterClassRef names a ClusterClass.
 type ClusterClassRef struct {
-	// name ...
+	// name is the name of the ClusterClass.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name,omitempty"`
 
-	// namespace ...
+	// namespace is the namespace of the ClusterClass. Default is that of the Cluster.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -211,22 +217,24 @@ type ClusterClassRef struct {
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// ControlPlaneTopology ...
+// ControlPlaneTopology is what a cluster wants of the control plane of its class.
 // +kubebuilder:validation:MinProperties=1
 type ControlPlaneTopology struct {
-	// deletion ...
+	// deletion says how Machines are deleted: for how long their nodes are drained and volumes detached. Unset takes the
+	// values of the class.
 	// +optional
 	Deletion MachineDeletionSpec `json:"deletion,omitempty,omitzero"`
 
-	// healthCheck ...
+	// healthCheck sets the health check of control plane Machines, in place of that of the class.
 	// +optional
 	HealthCheck ControlPlaneTopologyHealthCheck `json:"healthCheck,omitempty,omitzero"`
 
-	// metadata ...
+	// metadata holds labels and annotations for the objects made from this. They win over those of the class, and change in
+	// place.
 	// +optional
 	Metadata ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// readinessGates ...
+	// readinessGates lists further conditions that a Machine must have to be Ready. They are updated in place.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -234,15 +242,15 @@ type ControlPlaneTopology struct {
 	// +listMapKey=conditionType
 	ReadinessGates []ClusterAvailabilityGate `json:"readinessGates,omitempty"`
 
-	// replicas ...
+	// replicas is the number of control plane Machines. Unset leaves the number to the control plane itself.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// rollout ...
+	// rollout asks for a rollout of the control plane without any other change.
 	// +optional
 	Rollout ControlPlaneTopologyRollout `json:"rollout,omitempty,omitzero"`
 
-	// taints ...
+	// taints lists taints for the Nodes, brought in place to Nodes that exist. It needs the feature MachineTaintPropagation.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -251,39 +259,39 @@ type ControlPlaneTopology struct {
 	// +listMapKey=effect
 	Taints []MachineTaint `json:"taints,omitempty"`
 
-	// variables ...
+	// variables overrides values of variables for this group of machines only.
 	// +optional
 	Variables VariableOverrides `json:"variables,omitempty,omitzero"`
 }
 
-// ControlPlaneTopologyHealthCheck ...
+// ControlPlaneTopologyHealthCheck is the health check of control plane Machines in one cluster.
 // +kubebuilder:validation:MinProperties=1
 type ControlPlaneTopologyHealthCheck struct {
-	// checks ...
+	// checks says by which signs a Machine is unhealthy.
 	// +optional
 	Checks MachineHealthCheckChecks `json:"checks,omitempty,omitzero"`
 
-	// enabled ...
+	// enabled switches the health check on or off, whatever the class says. On needs checks, here or in the class.
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
 
-	// remediation ...
+	// remediation says when, and how, unhealthy Machines are replaced.
 	// +optional
 	Remediation MachineHealthCheckRemediation `json:"remediation,omitempty,omitzero"`
 }
 
-// ControlPlaneTopologyRollout ...
+// ControlPlaneTopologyRollout asks for a rollout.
 // +kubebuilder:validation:MinProperties=1
 type ControlPlaneTopologyRollout struct {
-	// after ...
+	// after is a time: Machines created before it are replaced once it has come.
 	// +optional
 	After metav1.Time `json:"after,omitempty,omitzero"`
 }
 
-// VariableOverrides ...
+// VariableOverrides gives a group of machines values of its own.
 // +kubebuilder:validation:MinProperties=1
 type VariableOverrides struct {
-	// overrides ...
+	// overrides lists the variables that have another value here than in the cluster.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
@@ -292,40 +300,40 @@ type VariableOverrides struct {
 	Overrides []VariableOverridesOverride `json:"overrides,omitempty"`
 }
 
-// VariableOverridesOverride ...
+// VariableOverridesOverride is the value of one variable.
 type VariableOverridesOverride struct {
-	// name ...
+	// name is the name of a variable that the cluster has too.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name,omitempty"`
 
-	// value ...
+	// value is any JSON value that fits the schema of the variable.
 	// +required
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
 	Value JSON `json:"value,omitempty,omitzero"`
 }
 
-// ClusterVariable ...
+// ClusterVariable is the value of one variable.
 type ClusterVariable struct {
-	// name ...
+	// name is the name of a variable that the class or one of its extensions defines.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name,omitempty"`
 
-	// value ...
+	// value is any JSON value that fits the schema of the variable.
 	// +required
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
 	Value JSON `json:"value,omitempty,omitzero"`
 }
 
-// WorkersTopology ...
+// WorkersTopology lists the groups of worker machines of a cluster.
 // +kubebuilder:validation:MinProperties=1
 type WorkersTopology struct {
-	// machineDeployments ...
+	// machineDeployments lists the MachineDeployments to have.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=2000
@@ -333,7 +341,7 @@ type WorkersTopology struct {
 	// +listMapKey=name
 	MachineDeployments []MachineDeploymentTopology `json:"machineDeployments,omitempty"`
 
-	// machinePools ...
+	// machinePools lists the MachinePools to have.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=2000
@@ -342,45 +350,47 @@ type WorkersTopology struct {
 	MachinePools []MachinePoolTopology `json:"machinePools,omitempty"`
 }
 
-// MachineDeploymentTopology ...
+// MachineDeploymentTopology is one MachineDeployment in terms of the class.
 type MachineDeploymentTopology struct {
-	// class ...
+	// class is the name of a worker class of the ClusterClass, by which each of its machines is made.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Class string `json:"class,omitempty"`
 
-	// deletion ...
+	// deletion says how Machines are deleted: for how long their nodes are drained and volumes detached. Unset takes the
+	// values of the class.
 	// +optional
 	Deletion MachineDeploymentTopologyDeletion `json:"deletion,omitempty,omitzero"`
 
-	// failureDomain ...
+	// failureDomain is where the Machines run. Unset takes that of the class. A change replaces them.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	FailureDomain string `json:"failureDomain,omitempty"`
 
-	// healthCheck ...
+	// healthCheck sets the health check of these Machines, in place of that of the class.
 	// +optional
 	HealthCheck MachineDeploymentTopologyHealthCheck `json:"healthCheck,omitempty,omitzero"`
 
-	// metadata ...
+	// metadata holds labels and annotations for the objects made from this. They win over those of the class, and change in
+	// place.
 	// +optional
 	Metadata ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// minReadySeconds ...
+	// minReadySeconds is for how long a Machine must be Ready before it counts as available. Default 0. It changes in place.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
-	// name ...
+	// name identifies the group within the cluster. Renaming it makes a new group and deletes the old one.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name,omitempty"`
 
-	// readinessGates ...
+	// readinessGates lists further conditions that a Machine must have to be Ready. They are updated in place.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -388,15 +398,15 @@ type MachineDeploymentTopology struct {
 	// +listMapKey=conditionType
 	ReadinessGates []ClusterAvailabilityGate `json:"readinessGates,omitempty"`
 
-	// replicas ...
+	// replicas is the number of Machines. Unset leaves the number to someone else, such as an autoscaler.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// rollout ...
+	// rollout says when, and by which strategy, Machines are replaced.
 	// +optional
 	Rollout MachineDeploymentRollout `json:"rollout,omitempty,omitzero"`
 
-	// taints ...
+	// taints lists taints for the Nodes, brought in place to Nodes that exist. It needs the feature MachineTaintPropagation.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -405,80 +415,87 @@ type MachineDeploymentTopology struct {
 	// +listMapKey=effect
 	Taints []MachineTaint `json:"taints,omitempty"`
 
-	// variables ...
+	// variables overrides values of variables for this group of machines only.
 	// +optional
 	Variables VariableOverrides `json:"variables,omitempty,omitzero"`
 }
 
-// MachineDeploymentTopologyDeletion ...
+// MachineDeploymentTopologyDeletion says how Machines of a group are deleted and which of them go first.
 // +kubebuilder:validation:MinProperties=1
 type MachineDeploymentTopologyDeletion struct {
-	// nodeDeletionTimeoutSeconds ...
+	// nodeDeletionTimeoutSeconds is for how long the deletion of the Node is tried after its machine is gone; 0 tries for
+	// ever. Default 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	NodeDeletionTimeoutSeconds *int32 `json:"nodeDeletionTimeoutSeconds,omitempty"`
 
-	// nodeDrainTimeoutSeconds ...
+	// nodeDrainTimeoutSeconds is for how long a Node may be drained before deletion goes on regardless. Unset or 0 waits for
+	// ever.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	NodeDrainTimeoutSeconds *int32 `json:"nodeDrainTimeoutSeconds,omitempty"`
 
-	// nodeVolumeDetachTimeoutSeconds ...
+	// nodeVolumeDetachTimeoutSeconds is for how long volumes may take to detach before deletion goes on regardless. Unset or
+	// 0 waits for ever.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	NodeVolumeDetachTimeoutSeconds *int32 `json:"nodeVolumeDetachTimeoutSeconds,omitempty"`
 
-	// order ...
+	// order says which Machine goes first when fewer are wanted, after marked and unhealthy ones: Random, Newest or Oldest.
+	// Default Random.
 	// +optional
 	// +kubebuilder:validation:Enum=Random;Newest;Oldest
 	Order string `json:"order,omitempty"`
 }
 
-// MachineDeploymentTopologyHealthCheck ...
+// MachineDeploymentTopologyHealthCheck is the health check of one group of worker Machines.
 // +kubebuilder:validation:MinProperties=1
 type MachineDeploymentTopologyHealthCheck struct {
-	// checks ...
+	// checks says by which signs a Machine is unhealthy.
 	// +optional
 	Checks MachineHealthCheckChecks `json:"checks,omitempty,omitzero"`
 
-	// enabled ...
+	// enabled switches the health check on or off, whatever the class says. On needs checks, here or in the class.
 	// +optional
 	Enabled *bool `json:"enabled,omitempty"`
 
-	// remediation ...
+	// remediation says when, and how, unhealthy Machines are replaced.
 	// +optional
 	Remediation MachineDeploymentTopologyHealthCheckRemediation `json:"remediation,omitempty,omitzero"`
 }
 
-// MachineDeploymentTopologyHealthCheckRemediation ...
+// MachineDeploymentTopologyHealthCheckRemediation says when, and how, unhealthy worker Machines are replaced.
 // +kubebuilder:validation:MinProperties=1
 type MachineDeploymentTopologyHealthCheckRemediation struct {
-	// maxInFlight ...
+	// maxInFlight is how many Machines may be under remediation at once, a number or a percentage of the replicas, rounded
+	// up. Unset sets no limit.
 	// +optional
 	MaxInFlight *intstr.IntOrString `json:"maxInFlight,omitempty"`
 
-	// templateRef ...
+	// templateRef names a template of objects by which an external controller remediates, instead of the deletion of the
+	// Machine.
 	// +optional
 	TemplateRef MachineHealthCheckRemediationTemplateReference `json:"templateRef,omitempty,omitzero"`
 
-	// triggerIf ...
+	// triggerIf limits remediation to times when not too many Machines are unhealthy at once. Unset remediates always.
 	// +optional
 	TriggerIf MachineHealthCheckRemediationTriggerIf `json:"triggerIf,omitempty,omitzero"`
 }
 
-// MachinePoolTopology ...
+// MachinePoolTopology is one MachinePool in terms of the class.
 type MachinePoolTopology struct {
-	// class ...
+	// class is the name of a worker class of the ClusterClass, by which each of its machines is made.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Class string `json:"class,omitempty"`
 
-	// deletion ...
+	// deletion says how Machines are deleted: for how long their nodes are drained and volumes detached. Unset takes the
+	// values of the class.
 	// +optional
 	Deletion MachineDeletionSpec `json:"deletion,omitempty,omitzero"`
 
-	// failureDomains ...
+	// failureDomains lists where the machines may run. Unset takes those of the class.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -487,27 +504,28 @@ type MachinePoolTopology struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	FailureDomains []string `json:"failureDomains,omitempty"`
 
-	// metadata ...
+	// metadata holds labels and annotations for the objects made from this. They win over those of the class, and change in
+	// place.
 	// +optional
 	Metadata ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// minReadySeconds ...
+	// minReadySeconds is for how long a Machine must be Ready before it counts as available. Default 0. It changes in place.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
-	// name ...
+	// name identifies the pool within the cluster. Renaming it makes a new pool and deletes the old one.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name,omitempty"`
 
-	// replicas ...
+	// replicas is the number of machines. Unset leaves the number to someone else, such as an autoscaler.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// taints ...
+	// taints lists taints for the Nodes, brought in place to Nodes that exist. It needs the feature MachineTaintPropagation.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -516,30 +534,30 @@ type MachinePoolTopology struct {
 	// +listMapKey=effect
 	Taints []MachineTaint `json:"taints,omitempty"`
 
-	// variables ...
+	// variables overrides values of variables for this group of machines only.
 	// +optional
 	Variables VariableOverrides `json:"variables,omitempty,omitzero"`
 }
 
-// ClusterStatus ...
+// ClusterStatus is the cluster as it was observed.
 // +kubebuilder:validation:MinProperties=1
 type ClusterStatus struct {
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// controlPlane ...
+	// controlPlane counts the machines of the control plane.
 	// +optional
 	ControlPlane *ClusterControlPlaneStatus `json:"controlPlane,omitempty"`
 
-	// deprecated ...
+	// deprecated holds what earlier API versions reported. Nothing acts on it.
 	// +optional
 	Deprecated MachineDeprecatedStatus `json:"deprecated,omitempty,omitzero"`
 
-	// failureDomains ...
+	// failureDomains lists where machines can run, as the infrastructure provider reports it.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -547,55 +565,56 @@ type ClusterStatus struct {
 	// +listMapKey=name
 	FailureDomains []FailureDomain `json:"failureDomains,omitempty"`
 
-	// initialization ...
+	// initialization records steps that happen once and are never taken back. It serves the order of creation, not the
+	// watching of health.
 	// +optional
 	Initialization ClusterInitializationStatus `json:"initialization,omitempty,omitzero"`
 
-	// observedGeneration ...
+	// observedGeneration is the generation of the spec that this status belongs to.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// phase ...
+	// phase sums the state up in one word for people. Nothing decides by it.
 	// +optional
 	// +kubebuilder:validation:Enum=Pending;Provisioning;Provisioned;Deleting;Failed;Unknown
 	Phase string `json:"phase,omitempty"`
 
-	// workers ...
+	// workers counts the worker machines of all groups.
 	// +optional
 	Workers *WorkersStatus `json:"workers,omitempty"`
 }
 
-// ClusterControlPlaneStatus ...
+// ClusterControlPlaneStatus counts the machines of a control plane.
 type ClusterControlPlaneStatus struct {
-	// availableReplicas ...
+	// availableReplicas counts machines that are Available.
 	// +optional
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 
-	// desiredReplicas ...
+	// desiredReplicas is how many machines are wanted.
 	// +optional
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
 
-	// readyReplicas ...
+	// readyReplicas counts machines that are Ready.
 	// +optional
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 
-	// replicas ...
+	// replicas counts the machines that exist, those in deletion too.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// upToDateReplicas ...
+	// upToDateReplicas counts machines that already are as the spec wants them.
 	// +optional
 	UpToDateReplicas *int32 `json:"upToDateReplicas,omitempty"`
 
-	// upgradePlan ...
+	// upgradePlan lists the versions that are still to be gone through, in order, on the way to the wanted one.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=atomic
 	UpgradePlan []UpgradeStep `json:"upgradePlan,omitempty"`
 
-	// versions ...
+	// versions counts machines by Kubernetes version, the lowest version first.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -603,74 +622,74 @@ type ClusterControlPlaneStatus struct {
 	Versions []StatusVersion `json:"versions,omitempty"`
 }
 
-// UpgradeStep ...
+// UpgradeStep is one version on the way.
 type UpgradeStep struct {
-	// version ...
+	// version is the Kubernetes version to reach in this step.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 }
 
-// FailureDomain ...
+// FailureDomain is a place, such as a zone, that can fail without the others.
 type FailureDomain struct {
-	// attributes ...
+	// attributes holds what the infrastructure provider has to say about it.
 	// +optional
 	Attributes map[string]string `json:"attributes,omitempty"`
 
-	// controlPlane ...
+	// controlPlane says that control plane machines may run there.
 	// +optional
 	ControlPlane *bool `json:"controlPlane,omitempty"`
 
-	// name ...
+	// name is the name by which Machines refer to it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name,omitempty"`
 }
 
-// ClusterInitializationStatus ...
+// ClusterInitializationStatus records the first steps of a cluster.
 // +kubebuilder:validation:MinProperties=1
 type ClusterInitializationStatus struct {
-	// controlPlaneInitialized ...
+	// controlPlaneInitialized turns true when the API server answers for the first time.
 	// +optional
 	ControlPlaneInitialized *bool `json:"controlPlaneInitialized,omitempty"`
 
-	// infrastructureProvisioned ...
+	// infrastructureProvisioned turns true when what all machines share is there. No machine is created before.
 	// +optional
 	InfrastructureProvisioned *bool `json:"infrastructureProvisioned,omitempty"`
 }
 
-// WorkersStatus ...
+// WorkersStatus counts the worker machines of a cluster.
 type WorkersStatus struct {
-	// availableReplicas ...
+	// availableReplicas counts machines that are Available.
 	// +optional
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 
-	// desiredReplicas ...
+	// desiredReplicas is how many machines are wanted.
 	// +optional
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
 
-	// readyReplicas ...
+	// readyReplicas counts machines that are Ready.
 	// +optional
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 
-	// replicas ...
+	// replicas counts the machines that exist, those in deletion too.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// upToDateReplicas ...
+	// upToDateReplicas counts machines that already are as the spec wants them.
 	// +optional
 	UpToDateReplicas *int32 `json:"upToDateReplicas,omitempty"`
 
-	// upgradePlan ...
+	// upgradePlan lists the versions that are still to be gone through, in order, on the way to the wanted one.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=atomic
 	UpgradePlan []UpgradeStep `json:"upgradePlan,omitempty"`
 
-	// versions ...
+	// versions counts machines by Kubernetes version, the lowest version first.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32

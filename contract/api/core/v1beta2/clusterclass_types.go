@@ -13,7 +13,8 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// ClusterClass ...
+// ClusterClass is a reusable description of clusters: templates, variables, and patches that turn values into changes of
+// the templates.
 type ClusterClass struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -48,9 +49,10 @@ func init() {
 	objectTypes = append(objectTypes, &ClusterClass{}, &ClusterClassList{})
 }
 
-// ClusterClassSpec ...
+// ClusterClassSpec is the class as it should be.
 type ClusterClassSpec struct {
-	// availabilityGates ...
+	// availabilityGates lists further conditions of the Cluster that must be good before it counts as Available, besides the
+	// built-in ones.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -58,15 +60,16 @@ type ClusterClassSpec struct {
 	// +listMapKey=conditionType
 	AvailabilityGates []ClusterAvailabilityGate `json:"availabilityGates,omitempty"`
 
-	// controlPlane ...
+	// controlPlane is how control planes of the class are made.
 	// +required
 	ControlPlane ControlPlaneClass `json:"controlPlane,omitempty,omitzero"`
 
-	// infrastructure ...
+	// infrastructure is how the shared infrastructure is made.
 	// +required
 	Infrastructure ClusterClassInfrastructure `json:"infrastructure,omitempty,omitzero"`
 
-	// kubernetesVersions ...
+	// kubernetesVersions lists the versions that clusters of the class may have, in the order in which upgrades go through
+	// them.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -75,52 +78,54 @@ type ClusterClassSpec struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	KubernetesVersions []string `json:"kubernetesVersions,omitempty"`
 
-	// patches ...
+	// patches lists changes of the templates, made one after the other.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
 	// +listType=atomic
 	Patches []ClusterClassPatch `json:"patches,omitempty"`
 
-	// upgrade ...
+	// upgrade says how upgrades of clusters of the class are planned.
 	// +optional
 	Upgrade ClusterClassUpgrade `json:"upgrade,omitempty,omitzero"`
 
-	// variables ...
+	// variables defines the values that a cluster can set.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
 	// +listType=atomic
 	Variables []ClusterClassVariable `json:"variables,omitempty"`
 
-	// workers ...
+	// workers defines the kinds of worker groups that a cluster can have.
 	// +optional
 	Workers WorkersClass `json:"workers,omitempty,omitzero"`
 }
 
-// ControlPlaneClass ...
+// ControlPlaneClass is how control planes of a class are made.
 type ControlPlaneClass struct {
-	// deletion ...
+	// deletion says how Machines are deleted: for how long their nodes are drained and volumes detached. Unset takes the
+	// values of the class.
 	// +optional
 	Deletion MachineDeletionSpec `json:"deletion,omitempty,omitzero"`
 
-	// healthCheck ...
+	// healthCheck makes a MachineHealthCheck for the control plane Machines of each cluster.
 	// +optional
 	HealthCheck ControlPlaneClassHealthCheck `json:"healthCheck,omitempty,omitzero"`
 
-	// machineInfrastructure ...
+	// machineInfrastructure is how the machines are made, where the control plane provider uses machines.
 	// +optional
 	MachineInfrastructure ControlPlaneClassMachineInfrastructure `json:"machineInfrastructure,omitempty,omitzero"`
 
-	// metadata ...
+	// metadata holds labels and annotations for the objects made from this. They win over those of the class, and change in
+	// place.
 	// +optional
 	Metadata ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// naming ...
+	// naming says how objects are named.
 	// +optional
 	Naming ControlPlaneClassNaming `json:"naming,omitempty,omitzero"`
 
-	// readinessGates ...
+	// readinessGates lists further conditions that a Machine must have to be Ready. They are updated in place.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -128,7 +133,7 @@ type ControlPlaneClass struct {
 	// +listMapKey=conditionType
 	ReadinessGates []ClusterAvailabilityGate `json:"readinessGates,omitempty"`
 
-	// taints ...
+	// taints lists taints for the Nodes, brought in place to Nodes that exist. It needs the feature MachineTaintPropagation.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -137,179 +142,180 @@ type ControlPlaneClass struct {
 	// +listMapKey=effect
 	Taints []MachineTaint `json:"taints,omitempty"`
 
-	// templateRef ...
+	// templateRef names the template of the control plane object.
 	// +required
 	TemplateRef MachineHealthCheckRemediationTemplateReference `json:"templateRef,omitempty,omitzero"`
 }
 
-// ControlPlaneClassHealthCheck ...
+// ControlPlaneClassHealthCheck is the health check of control plane Machines.
 // +kubebuilder:validation:MinProperties=1
 type ControlPlaneClassHealthCheck struct {
-	// checks ...
+	// checks says by which signs a Machine is unhealthy.
 	// +optional
 	Checks MachineHealthCheckChecks `json:"checks,omitempty,omitzero"`
 
-	// remediation ...
+	// remediation says when, and how, unhealthy Machines are replaced.
 	// +optional
 	Remediation MachineHealthCheckRemediation `json:"remediation,omitempty,omitzero"`
 }
 
-// ControlPlaneClassMachineInfrastructure ...
+// ControlPlaneClassMachineInfrastructure names a template.
 type ControlPlaneClassMachineInfrastructure struct {
-	// templateRef ...
+	// templateRef names the template to clone.
 	// +required
 	TemplateRef MachineHealthCheckRemediationTemplateReference `json:"templateRef,omitempty,omitzero"`
 }
 
-// ControlPlaneClassNaming ...
+// ControlPlaneClassNaming says how objects are named.
 // +kubebuilder:validation:MinProperties=1
 type ControlPlaneClassNaming struct {
-	// template ...
+	// template is a Go template for the name. It knows .cluster.name, .random and, for workers,
+	// .machineDeployment.topologyName or .machinePool.topologyName.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	Template string `json:"template,omitempty"`
 }
 
-// ClusterClassInfrastructure ...
+// ClusterClassInfrastructure is how the shared infrastructure of clusters is made.
 type ClusterClassInfrastructure struct {
-	// naming ...
+	// naming says how objects are named.
 	// +optional
 	Naming ControlPlaneClassNaming `json:"naming,omitempty,omitzero"`
 
-	// templateRef ...
+	// templateRef names the template of the infrastructure cluster.
 	// +required
 	TemplateRef MachineHealthCheckRemediationTemplateReference `json:"templateRef,omitempty,omitzero"`
 }
 
-// ClusterClassPatch ...
+// ClusterClassPatch is a change of templates, written out here or computed by an extension.
 type ClusterClassPatch struct {
-	// definitions ...
+	// definitions lists JSON patches and the templates they apply to. It excludes external.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
 	Definitions []PatchDefinition `json:"definitions,omitempty"`
 
-	// description ...
+	// description says for people what the patch is for.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	Description string `json:"description,omitempty"`
 
-	// enabledIf ...
+	// enabledIf is a Go template over the variables; the patch is made only where it gives true. Unset makes it always.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	EnabledIf string `json:"enabledIf,omitempty"`
 
-	// external ...
+	// external names the extension that computes the changes. It excludes definitions.
 	// +optional
 	External *ClusterClassPatchExternal `json:"external,omitempty"`
 
-	// name ...
+	// name identifies the patch within the class.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name,omitempty"`
 }
 
-// PatchDefinition ...
+// PatchDefinition is a list of JSON patches and what they apply to.
 type PatchDefinition struct {
-	// jsonPatches ...
+	// jsonPatches lists the changes, made in this order.
 	// +required
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
 	JSONPatches []JSONPatch `json:"jsonPatches,omitempty"`
 
-	// selector ...
+	// selector picks the templates to change.
 	// +required
 	Selector PatchSelector `json:"selector,omitempty,omitzero"`
 }
 
-// JSONPatch ...
+// JSONPatch is one operation in the manner of RFC 6902.
 type JSONPatch struct {
-	// op ...
+	// op is add, replace or remove.
 	// +required
 	// +kubebuilder:validation:Enum=add;replace;remove
 	Op string `json:"op"`
 
-	// path ...
+	// path is a JSON pointer to what changes; it must begin with /spec.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Path string `json:"path,omitempty"`
 
-	// value ...
+	// value is the new value, for add and replace. It excludes valueFrom.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
 	Value JSON `json:"value,omitempty,omitzero"`
 
-	// valueFrom ...
+	// valueFrom takes the new value from variables. It excludes value.
 	// +optional
 	ValueFrom *JSONPatchValueFrom `json:"valueFrom,omitempty"`
 }
 
-// JSONPatchValueFrom ...
+// JSONPatchValueFrom says where a value comes from.
 type JSONPatchValueFrom struct {
-	// template ...
+	// template is a Go template over the variables whose output, read as YAML, is the value.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10240
 	Template string `json:"template,omitempty"`
 
-	// variable ...
+	// variable names a variable, or a path into one. Names that begin with builtin are those of the cluster itself.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Variable string `json:"variable,omitempty"`
 }
 
-// PatchSelector ...
+// PatchSelector picks templates.
 type PatchSelector struct {
-	// apiVersion ...
+	// apiVersion is group and version of the template.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[a-z]([-a-z0-9]*[a-z0-9])?$`
 	APIVersion string `json:"apiVersion,omitempty"`
 
-	// kind ...
+	// kind is the kind of the template.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$`
 	Kind string `json:"kind,omitempty"`
 
-	// matchResources ...
+	// matchResources says in which roles the template is meant.
 	// +required
 	MatchResources PatchSelectorMatchResources `json:"matchResources,omitempty,omitzero"`
 }
 
-// PatchSelectorMatchResources ...
+// PatchSelectorMatchResources lists roles of a template; at least one must be given.
 // +kubebuilder:validation:MinProperties=1
 type PatchSelectorMatchResources struct {
-	// controlPlane ...
+	// controlPlane means the template of the control plane, or of its machines.
 	// +optional
 	ControlPlane *bool `json:"controlPlane,omitempty"`
 
-	// infrastructureCluster ...
+	// infrastructureCluster means the template of the infrastructure cluster.
 	// +optional
 	InfrastructureCluster *bool `json:"infrastructureCluster,omitempty"`
 
-	// machineDeploymentClass ...
+	// machineDeploymentClass means templates of these classes of MachineDeployments.
 	// +optional
 	MachineDeploymentClass *PatchSelectorMatchResourcesMachineDeploymentClass `json:"machineDeploymentClass,omitempty"`
 
-	// machinePoolClass ...
+	// machinePoolClass means templates of these classes of MachinePools.
 	// +optional
 	MachinePoolClass *PatchSelectorMatchResourcesMachineDeploymentClass `json:"machinePoolClass,omitempty"`
 }
 
-// PatchSelectorMatchResourcesMachineDeploymentClass ...
+// PatchSelectorMatchResourcesMachineDeploymentClass lists worker classes.
 type PatchSelectorMatchResourcesMachineDeploymentClass struct {
-	// names ...
+	// names lists names of classes; a * at either end, or alone, stands for anything.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
@@ -318,199 +324,199 @@ type PatchSelectorMatchResourcesMachineDeploymentClass struct {
 	Names []string `json:"names,omitempty"`
 }
 
-// ClusterClassPatchExternal ...
+// ClusterClassPatchExternal names the extensions behind a patch.
 type ClusterClassPatchExternal struct {
-	// discoverVariablesExtension ...
+	// discoverVariablesExtension names the extension that defines further variables.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	DiscoverVariablesExtension string `json:"discoverVariablesExtension,omitempty"`
 
-	// generatePatchesExtension ...
+	// generatePatchesExtension names the extension that computes the changes of the templates.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	GeneratePatchesExtension string `json:"generatePatchesExtension,omitempty"`
 
-	// settings ...
+	// settings is handed to the extensions with each call.
 	// +optional
 	Settings map[string]string `json:"settings,omitempty"`
 
-	// validateTopologyExtension ...
+	// validateTopologyExtension names the extension that judges the templates after all patches.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	ValidateTopologyExtension string `json:"validateTopologyExtension,omitempty"`
 }
 
-// ClusterClassUpgrade ...
+// ClusterClassUpgrade says how upgrades are planned.
 // +kubebuilder:validation:MinProperties=1
 type ClusterClassUpgrade struct {
-	// external ...
+	// external leaves the planning to an extension.
 	// +optional
 	External ClusterClassUpgradeExternal `json:"external,omitempty,omitzero"`
 }
 
-// ClusterClassUpgradeExternal ...
+// ClusterClassUpgradeExternal names the extension that plans upgrades.
 // +kubebuilder:validation:MinProperties=1
 type ClusterClassUpgradeExternal struct {
-	// generateUpgradePlanExtension ...
+	// generateUpgradePlanExtension names the extension that lists the versions to go through.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	GenerateUpgradePlanExtension string `json:"generateUpgradePlanExtension,omitempty"`
 }
 
-// ClusterClassVariable ...
+// ClusterClassVariable defines a value that a cluster can set.
 type ClusterClassVariable struct {
-	// deprecatedV1Beta1Metadata ...
+	// deprecatedV1Beta1Metadata holds labels and annotations of the definition, as an earlier API version had them.
 	// +optional
 	DeprecatedV1Beta1Metadata ObjectMeta `json:"deprecatedV1Beta1Metadata,omitempty,omitzero"`
 
-	// name ...
+	// name is the name by which clusters and patches use it; builtin is taken.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name,omitempty"`
 
-	// required ...
+	// required says that every cluster must set it.
 	// +required
 	Required bool `json:"required"`
 
-	// schema ...
+	// schema says which values are allowed.
 	// +required
 	Schema VariableSchema `json:"schema,omitempty,omitzero"`
 }
 
-// VariableSchema ...
+// VariableSchema says which values a variable may have.
 type VariableSchema struct {
-	// openAPIV3Schema ...
+	// openAPIV3Schema is the schema, in the subset of OpenAPI that CustomResourceDefinitions have.
 	// +required
 	OpenAPIV3Schema JSONSchemaProps `json:"openAPIV3Schema,omitempty,omitzero"`
 }
 
-// JSONSchemaProps ...
+// JSONSchemaProps is a schema of a value, a subset of JSON Schema.
 // +kubebuilder:validation:MinProperties=1
 type JSONSchemaProps struct {
-	// additionalProperties ...
+	// additionalProperties is the schema of the values of a map. It excludes properties.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
 	AdditionalProperties JSON `json:"additionalProperties,omitempty,omitzero"`
 
-	// allOf ...
+	// allOf lists schemas that must all accept the value.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
 	AllOf JSON `json:"allOf,omitempty,omitzero"`
 
-	// anyOf ...
+	// anyOf lists schemas of which at least one must accept the value.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
 	AnyOf JSON `json:"anyOf,omitempty,omitzero"`
 
-	// default ...
+	// default is the value where none is set.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
 	Default JSON `json:"default,omitempty,omitzero"`
 
-	// description ...
+	// description says for people what the value is for.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	Description string `json:"description,omitempty"`
 
-	// enum ...
+	// enum lists the only values allowed.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
 	Enum []JSON `json:"enum,omitempty"`
 
-	// example ...
+	// example shows a good value.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
 	Example JSON `json:"example,omitempty,omitzero"`
 
-	// exclusiveMaximum ...
+	// exclusiveMaximum makes the maximum itself too large.
 	// +optional
 	ExclusiveMaximum *bool `json:"exclusiveMaximum,omitempty"`
 
-	// exclusiveMinimum ...
+	// exclusiveMinimum makes the minimum itself too small.
 	// +optional
 	ExclusiveMinimum *bool `json:"exclusiveMinimum,omitempty"`
 
-	// format ...
+	// format names a format of strings, such as ipv4, cidr or duration.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	Format string `json:"format,omitempty"`
 
-	// items ...
+	// items is the schema of the elements of a list.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
 	Items JSON `json:"items,omitempty,omitzero"`
 
-	// maxItems ...
+	// maxItems is the largest number of elements of a list.
 	// +optional
 	MaxItems *int64 `json:"maxItems,omitempty"`
 
-	// maxLength ...
+	// maxLength is the largest length of a string.
 	// +optional
 	MaxLength *int64 `json:"maxLength,omitempty"`
 
-	// maxProperties ...
+	// maxProperties is the largest number of entries of a map.
 	// +optional
 	MaxProperties *int64 `json:"maxProperties,omitempty"`
 
-	// maximum ...
+	// maximum is the largest number allowed.
 	// +optional
 	Maximum *int64 `json:"maximum,omitempty"`
 
-	// minItems ...
+	// minItems is the smallest number of elements of a list.
 	// +optional
 	MinItems *int64 `json:"minItems,omitempty"`
 
-	// minLength ...
+	// minLength is the smallest length of a string.
 	// +optional
 	MinLength *int64 `json:"minLength,omitempty"`
 
-	// minProperties ...
+	// minProperties is the smallest number of entries of a map.
 	// +optional
 	MinProperties *int64 `json:"minProperties,omitempty"`
 
-	// minimum ...
+	// minimum is the smallest number allowed.
 	// +optional
 	Minimum *int64 `json:"minimum,omitempty"`
 
-	// not ...
+	// not is a schema that must not accept the value.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
 	Not JSON `json:"not,omitempty,omitzero"`
 
-	// oneOf ...
+	// oneOf lists schemas of which exactly one must accept the value.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
 	OneOf JSON `json:"oneOf,omitempty,omitzero"`
 
-	// pattern ...
+	// pattern is a regular expression that strings must match.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Pattern string `json:"pattern,omitempty"`
 
-	// properties ...
+	// properties holds the schemas of the fields of an object. It excludes additionalProperties.
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +kubebuilder:validation:Schemaless
 	Properties JSON `json:"properties,omitempty,omitzero"`
 
-	// required ...
+	// required lists the fields that an object must have.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
@@ -519,12 +525,12 @@ type JSONSchemaProps struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	Required []string `json:"required,omitempty"`
 
-	// type ...
+	// type is object, array, string, integer, number or boolean.
 	// +optional
 	// +kubebuilder:validation:Enum=object;array;string;integer;number;boolean
 	Type string `json:"type,omitempty"`
 
-	// uniqueItems ...
+	// uniqueItems says that no element of a list may appear twice.
 	// +optional
 	UniqueItems *bool `json:"uniqueItems,omitempty"`
 
@@ -549,43 +555,43 @@ type JSONSchemaProps struct {
 	XMetadata ObjectMeta `json:"x-metadata,omitempty,omitzero"`
 }
 
-// ValidationRule ...
+// ValidationRule is a rule in the Common Expression Language.
 type ValidationRule struct {
-	// fieldPath ...
+	// fieldPath is the field that an error names, where it is not the value itself.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	FieldPath string `json:"fieldPath,omitempty"`
 
-	// message ...
+	// message is what the user is told when the rule fails.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`
 
-	// messageExpression ...
+	// messageExpression computes that message. It wins over message.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	MessageExpression string `json:"messageExpression,omitempty"`
 
-	// reason ...
+	// reason is the machine-readable kind of the error. Default FieldValueInvalid.
 	// +optional
 	// +kubebuilder:default:="FieldValueInvalid"
 	// +kubebuilder:validation:Enum=FieldValueInvalid;FieldValueForbidden;FieldValueRequired;FieldValueDuplicate
 	Reason string `json:"reason,omitempty"`
 
-	// rule ...
+	// rule is an expression over self, and oldSelf on updates, that must be true.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	Rule string `json:"rule,omitempty"`
 }
 
-// WorkersClass ...
+// WorkersClass defines the kinds of worker groups.
 // +kubebuilder:validation:MinProperties=1
 type WorkersClass struct {
-	// machineDeployments ...
+	// machineDeployments lists the kinds of groups made as MachineDeployments.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -593,7 +599,7 @@ type WorkersClass struct {
 	// +listMapKey=class
 	MachineDeployments []MachineDeploymentClass `json:"machineDeployments,omitempty"`
 
-	// machinePools ...
+	// machinePools lists the kinds of groups made as MachinePools.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -602,50 +608,52 @@ type WorkersClass struct {
 	MachinePools []MachinePoolClass `json:"machinePools,omitempty"`
 }
 
-// MachineDeploymentClass ...
+// MachineDeploymentClass is how one kind of MachineDeployment is made.
 type MachineDeploymentClass struct {
-	// bootstrap ...
+	// bootstrap names the template of the bootstrap configuration.
 	// +required
 	Bootstrap ControlPlaneClassMachineInfrastructure `json:"bootstrap,omitempty,omitzero"`
 
-	// class ...
+	// class is the name by which clusters refer to it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Class string `json:"class,omitempty"`
 
-	// deletion ...
+	// deletion says how Machines are deleted: for how long their nodes are drained and volumes detached. Unset takes the
+	// values of the class.
 	// +optional
 	Deletion MachineDeploymentTopologyDeletion `json:"deletion,omitempty,omitzero"`
 
-	// failureDomain ...
+	// failureDomain is where the Machines run, unless the cluster says otherwise.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	FailureDomain string `json:"failureDomain,omitempty"`
 
-	// healthCheck ...
+	// healthCheck makes a MachineHealthCheck for each group of this class.
 	// +optional
 	HealthCheck MachineDeploymentClassHealthCheck `json:"healthCheck,omitempty,omitzero"`
 
-	// infrastructure ...
+	// infrastructure names the template of the machines.
 	// +required
 	Infrastructure ControlPlaneClassMachineInfrastructure `json:"infrastructure,omitempty,omitzero"`
 
-	// metadata ...
+	// metadata holds labels and annotations for the objects made from this. They win over those of the class, and change in
+	// place.
 	// +optional
 	Metadata ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// minReadySeconds ...
+	// minReadySeconds is for how long a Machine must be Ready before it counts as available. Default 0. It changes in place.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
-	// naming ...
+	// naming says how objects are named.
 	// +optional
 	Naming ControlPlaneClassNaming `json:"naming,omitempty,omitzero"`
 
-	// readinessGates ...
+	// readinessGates lists further conditions that a Machine must have to be Ready. They are updated in place.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -653,11 +661,11 @@ type MachineDeploymentClass struct {
 	// +listMapKey=conditionType
 	ReadinessGates []ClusterAvailabilityGate `json:"readinessGates,omitempty"`
 
-	// rollout ...
+	// rollout says by which strategy Machines are replaced, unless the cluster says otherwise.
 	// +optional
 	Rollout MachineDeploymentClassRollout `json:"rollout,omitempty,omitzero"`
 
-	// taints ...
+	// taints lists taints for the Nodes, brought in place to Nodes that exist. It needs the feature MachineTaintPropagation.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -667,43 +675,44 @@ type MachineDeploymentClass struct {
 	Taints []MachineTaint `json:"taints,omitempty"`
 }
 
-// MachineDeploymentClassHealthCheck ...
+// MachineDeploymentClassHealthCheck is the health check of groups of a class.
 // +kubebuilder:validation:MinProperties=1
 type MachineDeploymentClassHealthCheck struct {
-	// checks ...
+	// checks says by which signs a Machine is unhealthy.
 	// +optional
 	Checks MachineHealthCheckChecks `json:"checks,omitempty,omitzero"`
 
-	// remediation ...
+	// remediation says when, and how, unhealthy Machines are replaced.
 	// +optional
 	Remediation MachineDeploymentTopologyHealthCheckRemediation `json:"remediation,omitempty,omitzero"`
 }
 
-// MachineDeploymentClassRollout ...
+// MachineDeploymentClassRollout says how Machines are replaced.
 // +kubebuilder:validation:MinProperties=1
 type MachineDeploymentClassRollout struct {
-	// strategy ...
+	// strategy says how old Machines are replaced by new ones.
 	// +optional
 	Strategy MachineDeploymentRolloutStrategy `json:"strategy,omitempty,omitzero"`
 }
 
-// MachinePoolClass ...
+// MachinePoolClass is how one kind of MachinePool is made.
 type MachinePoolClass struct {
-	// bootstrap ...
+	// bootstrap names the template of the bootstrap configuration.
 	// +required
 	Bootstrap ControlPlaneClassMachineInfrastructure `json:"bootstrap,omitempty,omitzero"`
 
-	// class ...
+	// class is the name by which clusters refer to it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Class string `json:"class,omitempty"`
 
-	// deletion ...
+	// deletion says how Machines are deleted: for how long their nodes are drained and volumes detached. Unset takes the
+	// values of the class.
 	// +optional
 	Deletion MachineDeletionSpec `json:"deletion,omitempty,omitzero"`
 
-	// failureDomains ...
+	// failureDomains lists where the machines run, unless the cluster says otherwise.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
@@ -711,24 +720,25 @@ type MachinePoolClass struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	FailureDomains []string `json:"failureDomains,omitempty"`
 
-	// infrastructure ...
+	// infrastructure names the template of the machines.
 	// +required
 	Infrastructure ControlPlaneClassMachineInfrastructure `json:"infrastructure,omitempty,omitzero"`
 
-	// metadata ...
+	// metadata holds labels and annotations for the objects made from this. They win over those of the class, and change in
+	// place.
 	// +optional
 	Metadata ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// minReadySeconds ...
+	// minReadySeconds is for how long a Machine must be Ready before it counts as available. Default 0. It changes in place.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
-	// naming ...
+	// naming says how objects are named.
 	// +optional
 	Naming ControlPlaneClassNaming `json:"naming,omitempty,omitzero"`
 
-	// taints ...
+	// taints lists taints for the Nodes, brought in place to Nodes that exist. It needs the feature MachineTaintPropagation.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -738,69 +748,69 @@ type MachinePoolClass struct {
 	Taints []MachineTaint `json:"taints,omitempty"`
 }
 
-// ClusterClassStatus ...
+// ClusterClassStatus is the class as it was observed.
 // +kubebuilder:validation:MinProperties=1
 type ClusterClassStatus struct {
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// deprecated ...
+	// deprecated holds what earlier API versions reported. Nothing acts on it.
 	// +optional
 	Deprecated MachineHealthCheckDeprecatedStatus `json:"deprecated,omitempty,omitzero"`
 
-	// observedGeneration ...
+	// observedGeneration is the generation of the spec that this status belongs to.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// variables ...
+	// variables lists all variables, those of extensions too.
 	// +optional
 	// +kubebuilder:validation:MaxItems=1000
 	// +listType=atomic
 	Variables []ClusterClassVariableStatus `json:"variables,omitempty"`
 }
 
-// ClusterClassVariableStatus ...
+// ClusterClassVariableStatus is one variable, by whomever it is defined.
 type ClusterClassVariableStatus struct {
-	// definitions ...
+	// definitions holds one entry for each place that defines the variable.
 	// +required
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
 	Definitions []ClusterClassVariableDefinitionStatus `json:"definitions,omitempty"`
 
-	// definitionsConflict ...
+	// definitionsConflict says that the definitions differ, so that a cluster cannot set one value for all.
 	// +optional
 	DefinitionsConflict *bool `json:"definitionsConflict,omitempty"`
 
-	// name ...
+	// name is the name of the variable.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name,omitempty"`
 }
 
-// ClusterClassVariableDefinitionStatus ...
+// ClusterClassVariableDefinitionStatus is one definition of a variable.
 type ClusterClassVariableDefinitionStatus struct {
-	// deprecatedV1Beta1Metadata ...
+	// deprecatedV1Beta1Metadata holds labels and annotations of the definition, as an earlier API version had them.
 	// +optional
 	DeprecatedV1Beta1Metadata ObjectMeta `json:"deprecatedV1Beta1Metadata,omitempty,omitzero"`
 
-	// from ...
+	// from is inline for the class itself, else the name of the patch whose extension defines it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	From string `json:"from,omitempty"`
 
-	// required ...
+	// required says that every cluster must set it.
 	// +required
 	Required bool `json:"required"`
 
-	// schema ...
+	// schema says which values are allowed.
 	// +required
 	Schema VariableSchema `json:"schema,omitempty,omitzero"`
 }

@@ -25,7 +25,7 @@ import (
 // +kubebuilder:printcolumn:name="Version",type="string",JSONPath=".spec.version"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// Machine ...
+// Machine is one machine that becomes one Node. It never changes its infrastructure; another machine is another Machine.
 type Machine struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -60,44 +60,47 @@ func init() {
 	objectTypes = append(objectTypes, &Machine{}, &MachineList{})
 }
 
-// MachineSpec ...
+// MachineSpec is the machine as it should be.
 type MachineSpec struct {
-	// bootstrap ...
+	// bootstrap says how the machine is turned into a Node.
 	// +required
 	Bootstrap Bootstrap `json:"bootstrap,omitempty,omitzero"`
 
-	// clusterName ...
+	// clusterName is the Cluster that the object belongs to, in the same namespace. It cannot be changed.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	ClusterName string `json:"clusterName,omitempty"`
 
-	// deletion ...
+	// deletion says how Machines are deleted: for how long their nodes are drained and volumes detached. Unset takes the
+	// values of the class.
 	// +optional
 	Deletion MachineDeletionSpec `json:"deletion,omitempty,omitzero"`
 
-	// failureDomain ...
+	// failureDomain is where the machine must run, one of the names in the Cluster's status.failureDomains. Unset leaves it
+	// to the infrastructure.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	FailureDomain string `json:"failureDomain,omitempty"`
 
-	// infrastructureRef ...
+	// infrastructureRef names the infrastructure object, in a template of Machines the template of it.
 	// +required
 	InfrastructureRef ContractVersionedObjectReference `json:"infrastructureRef,omitempty,omitzero"`
 
-	// minReadySeconds ...
+	// minReadySeconds is for how long a Machine must be Ready before it counts as available. Default 0. It changes in place.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
-	// providerID ...
+	// providerID is the name that the infrastructure gives the machine. It is how the Node is found, and is filled in by the
+	// controller.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	ProviderID string `json:"providerID,omitempty"`
 
-	// readinessGates ...
+	// readinessGates lists further conditions that the Machine must have to be Ready. They are updated in place.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -105,7 +108,7 @@ type MachineSpec struct {
 	// +listMapKey=conditionType
 	ReadinessGates []MachineReadinessGate `json:"readinessGates,omitempty"`
 
-	// taints ...
+	// taints lists taints for the Nodes, brought in place to Nodes that exist. It needs the feature MachineTaintPropagation.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -114,43 +117,45 @@ type MachineSpec struct {
 	// +listMapKey=effect
 	Taints []MachineTaint `json:"taints,omitempty"`
 
-	// version ...
+	// version is the Kubernetes version that the machine shall run.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 }
 
-// Bootstrap ...
+// Bootstrap says where the data comes from that turns a machine into a Node.
 type Bootstrap struct {
-	// configRef ...
+	// configRef names the object that makes the data, in a template of Machines the template of it.
 	// +optional
 	ConfigRef ContractVersionedObjectReference `json:"configRef,omitempty,omitzero"`
 
-	// dataSecretName ...
+	// dataSecretName is the Secret that holds the data. It is filled in from the bootstrap object; set by hand it replaces
+	// one.
 	// +optional
 	// +kubebuilder:validation:MinLength=0
 	// +kubebuilder:validation:MaxLength=253
 	DataSecretName *string `json:"dataSecretName,omitempty"`
 }
 
-// ContractVersionedObjectReference ...
+// ContractVersionedObjectReference names an object in the same namespace. Its API version is found from the labels of
+// its CustomResourceDefinition.
 type ContractVersionedObjectReference struct {
-	// apiGroup ...
+	// apiGroup is the API group of the object.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	APIGroup string `json:"apiGroup,omitempty"`
 
-	// kind ...
+	// kind is the kind of the object.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$`
 	Kind string `json:"kind,omitempty"`
 
-	// name ...
+	// name is the name of the object.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -158,60 +163,64 @@ type ContractVersionedObjectReference struct {
 	Name string `json:"name,omitempty"`
 }
 
-// MachineDeletionSpec ...
+// MachineDeletionSpec says how long the steps of a deletion may take.
 // +kubebuilder:validation:MinProperties=1
 type MachineDeletionSpec struct {
-	// nodeDeletionTimeoutSeconds ...
+	// nodeDeletionTimeoutSeconds is for how long the deletion of the Node is tried after its machine is gone; 0 tries for
+	// ever. Default 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	NodeDeletionTimeoutSeconds *int32 `json:"nodeDeletionTimeoutSeconds,omitempty"`
 
-	// nodeDrainTimeoutSeconds ...
+	// nodeDrainTimeoutSeconds is for how long a Node may be drained before deletion goes on regardless. Unset or 0 waits for
+	// ever.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	NodeDrainTimeoutSeconds *int32 `json:"nodeDrainTimeoutSeconds,omitempty"`
 
-	// nodeVolumeDetachTimeoutSeconds ...
+	// nodeVolumeDetachTimeoutSeconds is for how long volumes may take to detach before deletion goes on regardless. Unset or
+	// 0 waits for ever.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	NodeVolumeDetachTimeoutSeconds *int32 `json:"nodeVolumeDetachTimeoutSeconds,omitempty"`
 }
 
-// MachineReadinessGate ...
+// MachineReadinessGate names a condition that must be good before a Machine is Ready.
 type MachineReadinessGate struct {
-	// conditionType ...
+	// conditionType is the type of the condition, as in status.conditions.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=316
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`
 	ConditionType string `json:"conditionType,omitempty"`
 
-	// polarity ...
+	// polarity says which status is good: Positive means True, Negative means False. Default Positive.
 	// +optional
 	// +kubebuilder:validation:Enum=Positive;Negative
 	Polarity string `json:"polarity,omitempty"`
 }
 
-// MachineTaint ...
+// MachineTaint is a taint that the Node of a Machine shall have.
 type MachineTaint struct {
-	// effect ...
+	// effect is NoSchedule, PreferNoSchedule or NoExecute.
 	// +required
 	// +kubebuilder:validation:Enum=NoSchedule;PreferNoSchedule;NoExecute
 	Effect string `json:"effect"`
 
-	// key ...
+	// key is the key of the taint.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`
 	Key string `json:"key,omitempty"`
 
-	// propagation ...
+	// propagation says how far the controller cares: Always puts the taint back when it is gone, OnInitialization sets it
+	// once.
 	// +required
 	// +kubebuilder:validation:Enum=Always;OnInitialization
 	Propagation string `json:"propagation"`
 
-	// value ...
+	// value is the value of the taint.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -219,173 +228,175 @@ type MachineTaint struct {
 	Value string `json:"value,omitempty"`
 }
 
-// MachineStatus ...
+// MachineStatus is the machine as it was observed.
 // +kubebuilder:validation:MinProperties=1
 type MachineStatus struct {
-	// addresses ...
+	// addresses lists the addresses that the infrastructure reports.
 	// +optional
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=atomic
 	Addresses []MachineAddress `json:"addresses,omitempty"`
 
-	// certificatesExpiryDate ...
+	// certificatesExpiryDate is when the control plane certificates on the machine end. It is set on control plane Machines
+	// only.
 	// +optional
 	CertificatesExpiryDate metav1.Time `json:"certificatesExpiryDate,omitempty,omitzero"`
 
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// deletion ...
+	// deletion records when the steps of the deletion began.
 	// +optional
 	Deletion *MachineDeletionStatus `json:"deletion,omitempty"`
 
-	// deprecated ...
+	// deprecated holds what earlier API versions reported. Nothing acts on it.
 	// +optional
 	Deprecated MachineDeprecatedStatus `json:"deprecated,omitempty,omitzero"`
 
-	// failureDomain ...
+	// failureDomain is where the machine does run.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	FailureDomain string `json:"failureDomain,omitempty"`
 
-	// initialization ...
+	// initialization records steps that happen once and are never taken back. It serves the order of creation, not the
+	// watching of health.
 	// +optional
 	Initialization MachineInitializationStatus `json:"initialization,omitempty,omitzero"`
 
-	// lastUpdated ...
+	// lastUpdated is when the phase changed last.
 	// +optional
 	LastUpdated metav1.Time `json:"lastUpdated,omitempty,omitzero"`
 
-	// nodeInfo ...
+	// nodeInfo is what the kubelet reports of the system: versions, kernel, architecture.
 	// +optional
 	NodeInfo corev1.NodeSystemInfo `json:"nodeInfo,omitempty,omitzero"`
 
-	// nodeRef ...
+	// nodeRef names the Node in the workload cluster.
 	// +optional
 	NodeRef MachineNodeReference `json:"nodeRef,omitempty,omitzero"`
 
-	// observedGeneration ...
+	// observedGeneration is the generation of the spec that this status belongs to.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// phase ...
+	// phase sums the state up in one word for people. Nothing decides by it.
 	// +optional
 	// +kubebuilder:validation:Enum=Pending;Provisioning;Provisioned;Running;Updating;Deleting;Deleted;Failed;Unknown
 	Phase string `json:"phase,omitempty"`
 }
 
-// MachineAddress ...
+// MachineAddress is one address of a machine.
 type MachineAddress struct {
-	// address ...
+	// address is a DNS name or an IP address.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Address string `json:"address,omitempty"`
 
-	// type ...
+	// type is Hostname, ExternalIP, InternalIP, ExternalDNS or InternalDNS.
 	// +required
 	// +kubebuilder:validation:Enum=Hostname;ExternalIP;InternalIP;ExternalDNS;InternalDNS
 	Type string `json:"type"`
 }
 
-// MachineDeletionStatus ...
+// MachineDeletionStatus records when the steps of a deletion began.
 type MachineDeletionStatus struct {
-	// nodeDrainStartTime ...
+	// nodeDrainStartTime is when draining began; the drain timeout counts from it.
 	// +optional
 	NodeDrainStartTime metav1.Time `json:"nodeDrainStartTime,omitempty,omitzero"`
 
-	// waitForNodeVolumeDetachStartTime ...
+	// waitForNodeVolumeDetachStartTime is when the wait for volumes began; its timeout counts from it.
 	// +optional
 	WaitForNodeVolumeDetachStartTime metav1.Time `json:"waitForNodeVolumeDetachStartTime,omitempty,omitzero"`
 
-	// waitForPreDrainHookStartTime ...
+	// waitForPreDrainHookStartTime is when the wait for pre-drain hooks began.
 	// +optional
 	WaitForPreDrainHookStartTime metav1.Time `json:"waitForPreDrainHookStartTime,omitempty,omitzero"`
 
-	// waitForPreTerminateHookStartTime ...
+	// waitForPreTerminateHookStartTime is when the wait for pre-terminate hooks began.
 	// +optional
 	WaitForPreTerminateHookStartTime metav1.Time `json:"waitForPreTerminateHookStartTime,omitempty,omitzero"`
 }
 
-// MachineDeprecatedStatus ...
+// MachineDeprecatedStatus holds what earlier API versions reported.
 type MachineDeprecatedStatus struct {
-	// v1beta1 ...
+	// v1beta1 holds what the API version v1beta1 reported.
 	// +optional
 	V1Beta1 *MachineDeprecatedV1Beta1Status `json:"v1beta1,omitempty"`
 }
 
-// MachineDeprecatedV1Beta1Status ...
+// MachineDeprecatedV1Beta1Status is what v1beta1 reported in the status.
 type MachineDeprecatedV1Beta1Status struct {
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
 
-	// failureMessage ...
+	// failureMessage is the terminal problem in a sentence, as v1beta1 reported it.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10240
 	FailureMessage string `json:"failureMessage,omitempty"`
 
-	// failureReason ...
+	// failureReason is the terminal problem in a word, as v1beta1 reported it.
 	// +optional
 	FailureReason string `json:"failureReason,omitempty"`
 }
 
-// Condition ...
+// Condition is a condition in the form of API version v1beta1, with a severity.
 type Condition struct {
-	// lastTransitionTime ...
+	// lastTransitionTime is when the status changed last.
 	// +required
 	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty,omitzero"`
 
-	// message ...
+	// message is a sentence for people.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10240
 	Message string `json:"message,omitempty"`
 
-	// reason ...
+	// reason is a word for machines.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Reason string `json:"reason,omitempty"`
 
-	// severity ...
+	// severity is Error, Warning or Info, and empty while the status is True.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Severity string `json:"severity,omitempty"`
 
-	// status ...
+	// status is True, False or Unknown.
 	// +required
 	Status string `json:"status"`
 
-	// type ...
+	// type is the name of the condition.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Type string `json:"type,omitempty"`
 }
 
-// MachineInitializationStatus ...
+// MachineInitializationStatus records the first steps of a machine.
 // +kubebuilder:validation:MinProperties=1
 type MachineInitializationStatus struct {
-	// bootstrapDataSecretCreated ...
+	// bootstrapDataSecretCreated turns true when the bootstrap data is there.
 	// +optional
 	BootstrapDataSecretCreated *bool `json:"bootstrapDataSecretCreated,omitempty"`
 
-	// infrastructureProvisioned ...
+	// infrastructureProvisioned turns true when the machine has been provisioned.
 	// +optional
 	InfrastructureProvisioned *bool `json:"infrastructureProvisioned,omitempty"`
 }
 
-// MachineNodeReference ...
+// MachineNodeReference names an object whose kind is known.
 type MachineNodeReference struct {
-	// name ...
+	// name is the name of the object.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

@@ -23,7 +23,7 @@ import (
 // +kubebuilder:printcolumn:name="Version",type="string",JSONPath=".spec.template.spec.version"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// MachineDeployment ...
+// MachineDeployment keeps a number of equal Machines, and rolls them over to a new template step by step.
 type MachineDeployment struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -60,139 +60,145 @@ func init() {
 	objectTypes = append(objectTypes, &MachineDeployment{}, &MachineDeploymentList{})
 }
 
-// MachineDeploymentSpec ...
+// MachineDeploymentSpec is the deployment as it should be.
 type MachineDeploymentSpec struct {
-	// clusterName ...
+	// clusterName is the Cluster that the object belongs to, in the same namespace. It cannot be changed.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	ClusterName string `json:"clusterName,omitempty"`
 
-	// deletion ...
+	// deletion says which Machines go first when fewer are wanted.
 	// +optional
 	Deletion MachineSetDeletion `json:"deletion,omitempty,omitzero"`
 
-	// machineNaming ...
+	// machineNaming says how Machines are named.
 	// +optional
 	MachineNaming MachineNamingSpec `json:"machineNaming,omitempty,omitzero"`
 
-	// paused ...
+	// paused stops rollouts: no MachineSet is made for a new template, and changes of replicas are spread over those that
+	// exist.
 	// +optional
 	Paused *bool `json:"paused,omitempty"`
 
-	// remediation ...
+	// remediation limits the remediation of unhealthy Machines.
 	// +optional
 	Remediation MachineDeploymentRemediation `json:"remediation,omitempty,omitzero"`
 
-	// replicas ...
+	// replicas is the number of Machines. Default 1; an autoscaler may own it.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// rollout ...
+	// rollout says when, and by which strategy, Machines are replaced.
 	// +optional
 	Rollout MachineDeploymentRollout `json:"rollout,omitempty,omitzero"`
 
-	// selector ...
+	// selector matches the labels of the objects that belong to this one. It must match the labels of the template.
 	// +required
 	Selector metav1.LabelSelector `json:"selector,omitempty,omitzero"`
 
-	// template ...
+	// template is what each new Machine is made from. Changes of version, bootstrap, infrastructure or failure domain
+	// replace Machines; the rest changes in place.
 	// +required
 	Template MachineTemplateSpec `json:"template,omitempty,omitzero"`
 }
 
-// MachineDeploymentRemediation ...
+// MachineDeploymentRemediation limits the remediation of unhealthy Machines.
 // +kubebuilder:validation:MinProperties=1
 type MachineDeploymentRemediation struct {
-	// maxInFlight ...
+	// maxInFlight is how many Machines may be under remediation at once, a number or a percentage of the replicas, rounded
+	// up. Unset sets no limit.
 	// +optional
 	MaxInFlight *intstr.IntOrString `json:"maxInFlight,omitempty"`
 }
 
-// MachineDeploymentRollout ...
+// MachineDeploymentRollout says when, and how, Machines are replaced.
 // +kubebuilder:validation:MinProperties=1
 type MachineDeploymentRollout struct {
-	// after ...
+	// after is a time: Machines of MachineSets created before it are replaced once it has come, even if the template is the
+	// same.
 	// +optional
 	After metav1.Time `json:"after,omitempty,omitzero"`
 
-	// strategy ...
+	// strategy says how old Machines are replaced by new ones.
 	// +optional
 	Strategy MachineDeploymentRolloutStrategy `json:"strategy,omitempty,omitzero"`
 }
 
-// MachineDeploymentRolloutStrategy ...
+// MachineDeploymentRolloutStrategy is a way of replacing Machines.
 // +kubebuilder:validation:MinProperties=1
 type MachineDeploymentRolloutStrategy struct {
-	// rollingUpdate ...
+	// rollingUpdate sets the limits of a RollingUpdate.
 	// +optional
 	RollingUpdate MachineDeploymentRollingUpdate `json:"rollingUpdate,omitempty,omitzero"`
 
-	// type ...
+	// type is RollingUpdate, which replaces Machines step by step, or OnDelete, which replaces a Machine when the user
+	// deletes it.
 	// +required
 	// +kubebuilder:validation:Enum=RollingUpdate;OnDelete
 	Type string `json:"type"`
 }
 
-// MachineDeploymentRollingUpdate ...
+// MachineDeploymentRollingUpdate sets the limits of a RollingUpdate.
 // +kubebuilder:validation:MinProperties=1
 type MachineDeploymentRollingUpdate struct {
-	// maxSurge ...
+	// maxSurge is how many Machines may exist above the replicas, a number or a percentage, rounded up. Default 1.
 	// +optional
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 
-	// maxUnavailable ...
+	// maxUnavailable is how many of the replicas may be unavailable, a number or a percentage, rounded down. Default 0. If
+	// maxSurge is 0 too, it counts as 1.
 	// +optional
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
-// MachineDeploymentStatus ...
+// MachineDeploymentStatus is the deployment as it was observed.
 // +kubebuilder:validation:MinProperties=1
 type MachineDeploymentStatus struct {
-	// availableReplicas ...
+	// availableReplicas counts machines that are Available.
 	// +optional
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// deprecated ...
+	// deprecated holds what earlier API versions reported. Nothing acts on it.
 	// +optional
 	Deprecated MachineDeploymentDeprecatedStatus `json:"deprecated,omitempty,omitzero"`
 
-	// observedGeneration ...
+	// observedGeneration is the generation of the spec that this status belongs to.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// phase ...
+	// phase sums the state up in one word for people. Nothing decides by it.
 	// +optional
 	// +kubebuilder:validation:Enum=ScalingUp;ScalingDown;Running;Failed;Unknown
 	Phase string `json:"phase,omitempty"`
 
-	// readyReplicas ...
+	// readyReplicas counts machines that are Ready.
 	// +optional
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 
-	// replicas ...
+	// replicas counts the machines that exist, those in deletion too.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// selector ...
+	// selector is the selector as a string, for the scale subresource.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	Selector string `json:"selector,omitempty"`
 
-	// upToDateReplicas ...
+	// upToDateReplicas counts machines that already are as the spec wants them.
 	// +optional
 	UpToDateReplicas *int32 `json:"upToDateReplicas,omitempty"`
 
-	// versions ...
+	// versions counts machines by Kubernetes version, the lowest version first.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -201,32 +207,32 @@ type MachineDeploymentStatus struct {
 	Versions []StatusVersion `json:"versions,omitempty"`
 }
 
-// MachineDeploymentDeprecatedStatus ...
+// MachineDeploymentDeprecatedStatus holds what earlier API versions reported.
 type MachineDeploymentDeprecatedStatus struct {
-	// v1beta1 ...
+	// v1beta1 holds what the API version v1beta1 reported.
 	// +optional
 	V1Beta1 *MachineDeploymentDeprecatedV1Beta1Status `json:"v1beta1,omitempty"`
 }
 
-// MachineDeploymentDeprecatedV1Beta1Status ...
+// MachineDeploymentDeprecatedV1Beta1Status is what v1beta1 reported in the status.
 type MachineDeploymentDeprecatedV1Beta1Status struct {
-	// availableReplicas ...
+	// availableReplicas counts machines that are Available.
 	// +optional
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
 
-	// readyReplicas ...
+	// readyReplicas counts machines that are Ready.
 	// +optional
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 
-	// unavailableReplicas ...
+	// unavailableReplicas counts machines that are not available, as v1beta1 reported it.
 	// +optional
 	UnavailableReplicas *int32 `json:"unavailableReplicas,omitempty"`
 
-	// updatedReplicas ...
+	// updatedReplicas counts machines of the present template, as v1beta1 reported it.
 	// +optional
 	UpdatedReplicas *int32 `json:"updatedReplicas,omitempty"`
 }

@@ -12,7 +12,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// MachineDrainRule ...
+// MachineDrainRule says how pods are treated when Nodes are drained.
 type MachineDrainRule struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -37,13 +37,13 @@ func init() {
 	objectTypes = append(objectTypes, &MachineDrainRule{}, &MachineDrainRuleList{})
 }
 
-// MachineDrainRuleSpec ...
+// MachineDrainRuleSpec picks Machines and pods, and says what happens to them.
 type MachineDrainRuleSpec struct {
-	// drain ...
+	// drain says what happens to the pods.
 	// +required
 	Drain MachineDrainRuleDrain `json:"drain,omitempty,omitzero"`
 
-	// machines ...
+	// machines picks Machines; any entry suffices. Unset picks all of the namespace.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -51,7 +51,7 @@ type MachineDrainRuleSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(x, self.exists_one(y, x == y))",message="entries in machines must be unique"
 	Machines []MachineDrainRuleMachine `json:"machines,omitempty"`
 
-	// pods ...
+	// pods picks pods; any entry suffices. Unset picks all.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -60,38 +60,39 @@ type MachineDrainRuleSpec struct {
 	Pods []MachineDrainRulePod `json:"pods,omitempty"`
 }
 
-// MachineDrainRuleDrain ...
+// MachineDrainRuleDrain is a treatment of pods.
 type MachineDrainRuleDrain struct {
-	// behavior ...
+	// behavior is Drain, which evicts, Skip, which leaves the pods alone, or WaitCompleted, which waits until they end by
+	// themselves.
 	// +required
 	// +kubebuilder:validation:Enum=Drain;Skip;WaitCompleted
 	Behavior string `json:"behavior"`
 
-	// order ...
+	// order sorts evictions: pods of a lower number go, and must be gone, first. Default 0. It goes with Drain only.
 	// +optional
 	Order *int32 `json:"order,omitempty"`
 }
 
-// MachineDrainRuleMachine ...
+// MachineDrainRuleMachine picks Machines by labels, theirs and their Cluster's; both must match.
 // +kubebuilder:validation:MinProperties=1
 type MachineDrainRuleMachine struct {
-	// clusterSelector ...
+	// clusterSelector matches the labels of the Cluster.
 	// +optional
 	ClusterSelector metav1.LabelSelector `json:"clusterSelector,omitempty,omitzero"`
 
-	// selector ...
+	// selector matches the labels of the Machine.
 	// +optional
 	Selector metav1.LabelSelector `json:"selector,omitempty,omitzero"`
 }
 
-// MachineDrainRulePod ...
+// MachineDrainRulePod picks pods by labels, theirs and their namespace's; both must match.
 // +kubebuilder:validation:MinProperties=1
 type MachineDrainRulePod struct {
-	// namespaceSelector ...
+	// namespaceSelector matches the labels of the namespace.
 	// +optional
 	NamespaceSelector metav1.LabelSelector `json:"namespaceSelector,omitempty,omitzero"`
 
-	// selector ...
+	// selector matches the labels of the pod.
 	// +optional
 	Selector metav1.LabelSelector `json:"selector,omitempty,omitzero"`
 }

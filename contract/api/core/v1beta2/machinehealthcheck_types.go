@@ -16,7 +16,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// MachineHealthCheck ...
+// MachineHealthCheck watches Machines and has unhealthy ones replaced.
 type MachineHealthCheck struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -53,43 +53,43 @@ func init() {
 	objectTypes = append(objectTypes, &MachineHealthCheck{}, &MachineHealthCheckList{})
 }
 
-// MachineHealthCheckSpec ...
+// MachineHealthCheckSpec says which Machines are watched, by which signs, and what happens.
 type MachineHealthCheckSpec struct {
-	// checks ...
+	// checks says by which signs a Machine is unhealthy.
 	// +optional
 	Checks MachineHealthCheckChecks `json:"checks,omitempty,omitzero"`
 
-	// clusterName ...
+	// clusterName is the Cluster that the object belongs to, in the same namespace. It cannot be changed.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	ClusterName string `json:"clusterName,omitempty"`
 
-	// remediation ...
+	// remediation says when, and how, unhealthy Machines are replaced.
 	// +optional
 	Remediation MachineHealthCheckRemediation `json:"remediation,omitempty,omitzero"`
 
-	// selector ...
+	// selector picks the Machines of the cluster by labels. It must not be empty.
 	// +required
 	Selector metav1.LabelSelector `json:"selector,omitempty,omitzero"`
 }
 
-// MachineHealthCheckChecks ...
+// MachineHealthCheckChecks lists the signs of illness; any one suffices.
 // +kubebuilder:validation:MinProperties=1
 type MachineHealthCheckChecks struct {
-	// nodeStartupTimeoutSeconds ...
+	// nodeStartupTimeoutSeconds is for how long a Machine may be without a Node; 0 means for ever. Default 600.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	NodeStartupTimeoutSeconds *int32 `json:"nodeStartupTimeoutSeconds,omitempty"`
 
-	// unhealthyMachineConditions ...
+	// unhealthyMachineConditions lists conditions of Machines that mean illness when they last.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
 	UnhealthyMachineConditions []UnhealthyMachineCondition `json:"unhealthyMachineConditions,omitempty"`
 
-	// unhealthyNodeConditions ...
+	// unhealthyNodeConditions lists conditions of Nodes that mean illness when they last.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -97,19 +97,19 @@ type MachineHealthCheckChecks struct {
 	UnhealthyNodeConditions []UnhealthyNodeCondition `json:"unhealthyNodeConditions,omitempty"`
 }
 
-// UnhealthyMachineCondition ...
+// UnhealthyMachineCondition is a condition of a Machine that means illness when it lasts.
 type UnhealthyMachineCondition struct {
-	// status ...
+	// status is the status that means illness: True, False or Unknown.
 	// +required
 	// +kubebuilder:validation:Enum=True;False;Unknown
 	Status string `json:"status"`
 
-	// timeoutSeconds ...
+	// timeoutSeconds is for how long the condition must last.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	TimeoutSeconds int32 `json:"timeoutSeconds"`
 
-	// type ...
+	// type is the type of the condition.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=316
@@ -118,53 +118,54 @@ type UnhealthyMachineCondition struct {
 	Type string `json:"type,omitempty"`
 }
 
-// UnhealthyNodeCondition ...
+// UnhealthyNodeCondition is a condition of a Node that means illness when it lasts.
 type UnhealthyNodeCondition struct {
-	// status ...
+	// status is the status that means illness: True, False or Unknown.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	Status string `json:"status,omitempty"`
 
-	// timeoutSeconds ...
+	// timeoutSeconds is for how long the condition must last.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	TimeoutSeconds int32 `json:"timeoutSeconds"`
 
-	// type ...
+	// type is the type of the condition.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	Type string `json:"type,omitempty"`
 }
 
-// MachineHealthCheckRemediation ...
+// MachineHealthCheckRemediation says when, and how, unhealthy Machines are replaced.
 // +kubebuilder:validation:MinProperties=1
 type MachineHealthCheckRemediation struct {
-	// templateRef ...
+	// templateRef names a template of objects by which an external controller remediates, instead of the deletion of the
+	// Machine.
 	// +optional
 	TemplateRef MachineHealthCheckRemediationTemplateReference `json:"templateRef,omitempty,omitzero"`
 
-	// triggerIf ...
+	// triggerIf limits remediation to times when not too many Machines are unhealthy at once. Unset remediates always.
 	// +optional
 	TriggerIf MachineHealthCheckRemediationTriggerIf `json:"triggerIf,omitempty,omitzero"`
 }
 
-// MachineHealthCheckRemediationTemplateReference ...
+// MachineHealthCheckRemediationTemplateReference names a template together with its API version.
 type MachineHealthCheckRemediationTemplateReference struct {
-	// apiVersion ...
+	// apiVersion is group and version of the template.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=317
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[a-z]([-a-z0-9]*[a-z0-9])?$`
 	APIVersion string `json:"apiVersion,omitempty"`
 
-	// kind ...
+	// kind is the kind of the template; it ends in Template.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$`
 	Kind string `json:"kind,omitempty"`
 
-	// name ...
+	// name is the name of the template, in the namespace of the object that refers to it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -172,56 +173,58 @@ type MachineHealthCheckRemediationTemplateReference struct {
 	Name string `json:"name,omitempty"`
 }
 
-// MachineHealthCheckRemediationTriggerIf ...
+// MachineHealthCheckRemediationTriggerIf limits remediation by the number of unhealthy Machines.
 // +kubebuilder:validation:MinProperties=1
 type MachineHealthCheckRemediationTriggerIf struct {
-	// unhealthyInRange ...
+	// unhealthyInRange is a range such as [3-5]: Machines are remediated only while the number of unhealthy ones is in it.
+	// It wins over unhealthyLessThanOrEqualTo.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^\[[0-9]+-[0-9]+\]$`
 	UnhealthyInRange string `json:"unhealthyInRange,omitempty"`
 
-	// unhealthyLessThanOrEqualTo ...
+	// unhealthyLessThanOrEqualTo is the largest number of unhealthy Machines, or percentage rounded down, at which they are
+	// still remediated. Default 100%.
 	// +optional
 	UnhealthyLessThanOrEqualTo *intstr.IntOrString `json:"unhealthyLessThanOrEqualTo,omitempty"`
 }
 
-// MachineHealthCheckStatus ...
+// MachineHealthCheckStatus is what the health check found.
 // +kubebuilder:validation:MinProperties=1
 type MachineHealthCheckStatus struct {
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// currentHealthy ...
+	// currentHealthy counts the healthy Machines.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	CurrentHealthy *int32 `json:"currentHealthy,omitempty"`
 
-	// deprecated ...
+	// deprecated holds what earlier API versions reported. Nothing acts on it.
 	// +optional
 	Deprecated MachineHealthCheckDeprecatedStatus `json:"deprecated,omitempty,omitzero"`
 
-	// expectedMachines ...
+	// expectedMachines counts the Machines that are watched.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	ExpectedMachines *int32 `json:"expectedMachines,omitempty"`
 
-	// observedGeneration ...
+	// observedGeneration is the generation of the spec that this status belongs to.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// remediationsAllowed ...
+	// remediationsAllowed is how many more Machines may be remediated.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	RemediationsAllowed *int32 `json:"remediationsAllowed,omitempty"`
 
-	// targets ...
+	// targets lists the names of the Machines that are watched.
 	// +optional
 	// +kubebuilder:validation:MaxItems=10000
 	// +listType=atomic
@@ -230,16 +233,16 @@ type MachineHealthCheckStatus struct {
 	Targets []string `json:"targets,omitempty"`
 }
 
-// MachineHealthCheckDeprecatedStatus ...
+// MachineHealthCheckDeprecatedStatus holds what earlier API versions reported.
 type MachineHealthCheckDeprecatedStatus struct {
-	// v1beta1 ...
+	// v1beta1 holds what the API version v1beta1 reported.
 	// +optional
 	V1Beta1 *MachineHealthCheckDeprecatedV1Beta1Status `json:"v1beta1,omitempty"`
 }
 
-// MachineHealthCheckDeprecatedV1Beta1Status ...
+// MachineHealthCheckDeprecatedV1Beta1Status is what v1beta1 reported in the status.
 type MachineHealthCheckDeprecatedV1Beta1Status struct {
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
 }

@@ -22,7 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="Version",type="string",JSONPath=".spec.template.spec.version"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// MachinePool ...
+// MachinePool is a group of equal machines that the infrastructure itself keeps, such as an auto-scaling group.
 type MachinePool struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -57,15 +57,15 @@ func init() {
 	objectTypes = append(objectTypes, &MachinePool{}, &MachinePoolList{})
 }
 
-// MachinePoolSpec ...
+// MachinePoolSpec is the pool as it should be.
 type MachinePoolSpec struct {
-	// clusterName ...
+	// clusterName is the Cluster that the object belongs to, in the same namespace. It cannot be changed.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	ClusterName string `json:"clusterName,omitempty"`
 
-	// failureDomains ...
+	// failureDomains lists where the machines may run.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
 	// +listType=atomic
@@ -73,7 +73,7 @@ type MachinePoolSpec struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	FailureDomains []string `json:"failureDomains,omitempty"`
 
-	// providerIDList ...
+	// providerIDList lists the names of the machines in the infrastructure. It is filled in by the controller.
 	// +optional
 	// +kubebuilder:validation:MaxItems=10000
 	// +listType=atomic
@@ -81,66 +81,68 @@ type MachinePoolSpec struct {
 	// +kubebuilder:validation:items:MaxLength=512
 	ProviderIDList []string `json:"providerIDList,omitempty"`
 
-	// replicas ...
+	// replicas is the number of machines. Default 1; the annotation cluster.x-k8s.io/replicas-managed-by leaves it to the
+	// infrastructure.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// template ...
+	// template is what each new Machine is made from.
 	// +required
 	Template MachineTemplateSpec `json:"template,omitempty,omitzero"`
 }
 
-// MachinePoolStatus ...
+// MachinePoolStatus is the pool as it was observed.
 // +kubebuilder:validation:MinProperties=1
 type MachinePoolStatus struct {
-	// availableReplicas ...
+	// availableReplicas counts machines that are Available.
 	// +optional
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// deprecated ...
+	// deprecated holds what earlier API versions reported. Nothing acts on it.
 	// +optional
 	Deprecated MachinePoolDeprecatedStatus `json:"deprecated,omitempty,omitzero"`
 
-	// initialization ...
+	// initialization records steps that happen once and are never taken back. It serves the order of creation, not the
+	// watching of health.
 	// +optional
 	Initialization MachineInitializationStatus `json:"initialization,omitempty,omitzero"`
 
-	// nodeRefs ...
+	// nodeRefs lists the Nodes of the pool.
 	// +optional
 	// +kubebuilder:validation:MaxItems=10000
 	// +listType=atomic
 	NodeRefs []corev1.ObjectReference `json:"nodeRefs,omitempty"`
 
-	// observedGeneration ...
+	// observedGeneration is the generation of the spec that this status belongs to.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// phase ...
+	// phase sums the state up in one word for people. Nothing decides by it.
 	// +optional
 	// +kubebuilder:validation:Enum=Pending;Provisioning;Provisioned;Running;ScalingUp;ScalingDown;Scaling;Deleting;Failed;Unknown
 	Phase string `json:"phase,omitempty"`
 
-	// readyReplicas ...
+	// readyReplicas counts machines that are Ready.
 	// +optional
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 
-	// replicas ...
+	// replicas counts the machines that exist, those in deletion too.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// upToDateReplicas ...
+	// upToDateReplicas counts machines that already are as the spec wants them.
 	// +optional
 	UpToDateReplicas *int32 `json:"upToDateReplicas,omitempty"`
 
-	// versions ...
+	// versions counts machines by Kubernetes version, the lowest version first.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -149,38 +151,38 @@ type MachinePoolStatus struct {
 	Versions []StatusVersion `json:"versions,omitempty"`
 }
 
-// MachinePoolDeprecatedStatus ...
+// MachinePoolDeprecatedStatus holds what earlier API versions reported.
 type MachinePoolDeprecatedStatus struct {
-	// v1beta1 ...
+	// v1beta1 holds what the API version v1beta1 reported.
 	// +optional
 	V1Beta1 *MachinePoolDeprecatedV1Beta1Status `json:"v1beta1,omitempty"`
 }
 
-// MachinePoolDeprecatedV1Beta1Status ...
+// MachinePoolDeprecatedV1Beta1Status is what v1beta1 reported in the status.
 type MachinePoolDeprecatedV1Beta1Status struct {
-	// availableReplicas ...
+	// availableReplicas counts machines that are Available.
 	// +optional
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
 
-	// failureMessage ...
+	// failureMessage is the terminal problem in a sentence, as v1beta1 reported it.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10240
 	FailureMessage string `json:"failureMessage,omitempty"`
 
-	// failureReason ...
+	// failureReason is the terminal problem in a word, as v1beta1 reported it.
 	// +optional
 	FailureReason string `json:"failureReason,omitempty"`
 
-	// readyReplicas ...
+	// readyReplicas counts machines that are Ready.
 	// +optional
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 
-	// unavailableReplicas ...
+	// unavailableReplicas counts machines that are not available, as v1beta1 reported it.
 	// +optional
 	UnavailableReplicas *int32 `json:"unavailableReplicas,omitempty"`
 }

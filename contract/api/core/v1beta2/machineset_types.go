@@ -20,7 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Version",type="string",JSONPath=".spec.template.spec.version"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// MachineSet ...
+// MachineSet keeps a number of Machines of one template. A MachineDeployment makes one for each of its templates.
 type MachineSet struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -55,119 +55,121 @@ func init() {
 	objectTypes = append(objectTypes, &MachineSet{}, &MachineSetList{})
 }
 
-// MachineSetSpec ...
+// MachineSetSpec is the set as it should be.
 type MachineSetSpec struct {
-	// clusterName ...
+	// clusterName is the Cluster that the object belongs to, in the same namespace. It cannot be changed.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	ClusterName string `json:"clusterName,omitempty"`
 
-	// deletion ...
+	// deletion says which Machines go first when fewer are wanted.
 	// +optional
 	Deletion MachineSetDeletion `json:"deletion,omitempty,omitzero"`
 
-	// machineNaming ...
+	// machineNaming says how Machines are named.
 	// +optional
 	MachineNaming MachineNamingSpec `json:"machineNaming,omitempty,omitzero"`
 
-	// replicas ...
+	// replicas is the number of Machines. Default 1.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// selector ...
+	// selector matches the labels of the objects that belong to this one. It must match the labels of the template.
 	// +required
 	Selector metav1.LabelSelector `json:"selector,omitempty,omitzero"`
 
-	// template ...
+	// template is what each new Machine is made from.
 	// +required
 	Template MachineTemplateSpec `json:"template,omitempty,omitzero"`
 }
 
-// MachineSetDeletion ...
+// MachineSetDeletion says which Machines go first.
 // +kubebuilder:validation:MinProperties=1
 type MachineSetDeletion struct {
-	// order ...
+	// order says which Machine goes first when fewer are wanted, after marked and unhealthy ones: Random, Newest or Oldest.
+	// Default Random.
 	// +optional
 	// +kubebuilder:validation:Enum=Random;Newest;Oldest
 	Order string `json:"order,omitempty"`
 }
 
-// MachineNamingSpec ...
+// MachineNamingSpec says how Machines are named.
 // +kubebuilder:validation:MinProperties=1
 type MachineNamingSpec struct {
-	// template ...
+	// template is a Go template for names over .cluster.name, .machineSet.name and .random, which it must use. Names above
+	// 63 characters are cut.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Template string `json:"template,omitempty"`
 }
 
-// MachineTemplateSpec ...
+// MachineTemplateSpec is what Machines are made from.
 type MachineTemplateSpec struct {
-	// metadata ...
+	// metadata holds labels and annotations for the Machines and their objects. They change in place.
 	// +optional
 	Metadata ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec ...
+	// spec is the spec of the Machines.
 	// +required
 	Spec MachineSpec `json:"spec,omitempty,omitzero"`
 }
 
-// ObjectMeta ...
+// ObjectMeta holds the metadata that a template passes on.
 // +kubebuilder:validation:MinProperties=1
 type ObjectMeta struct {
-	// annotations ...
+	// annotations are added to the annotations of each object.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// labels ...
+	// labels are added to the labels of each object.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 }
 
-// MachineSetStatus ...
+// MachineSetStatus is the set as it was observed.
 // +kubebuilder:validation:MinProperties=1
 type MachineSetStatus struct {
-	// availableReplicas ...
+	// availableReplicas counts machines that are Available.
 	// +optional
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// deprecated ...
+	// deprecated holds what earlier API versions reported. Nothing acts on it.
 	// +optional
 	Deprecated MachineSetDeprecatedStatus `json:"deprecated,omitempty,omitzero"`
 
-	// observedGeneration ...
+	// observedGeneration is the generation of the spec that this status belongs to.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// readyReplicas ...
+	// readyReplicas counts machines that are Ready.
 	// +optional
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 
-	// replicas ...
+	// replicas counts the machines that exist, those in deletion too.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// selector ...
+	// selector is the selector as a string, for the scale subresource.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	Selector string `json:"selector,omitempty"`
 
-	// upToDateReplicas ...
+	// upToDateReplicas counts machines that already are as the spec wants them.
 	// +optional
 	UpToDateReplicas *int32 `json:"upToDateReplicas,omitempty"`
 
-	// versions ...
+	// versions counts machines by Kubernetes version, the lowest version first.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -176,50 +178,50 @@ type MachineSetStatus struct {
 	Versions []StatusVersion `json:"versions,omitempty"`
 }
 
-// MachineSetDeprecatedStatus ...
+// MachineSetDeprecatedStatus holds what earlier API versions reported.
 type MachineSetDeprecatedStatus struct {
-	// v1beta1 ...
+	// v1beta1 holds what the API version v1beta1 reported.
 	// +optional
 	V1Beta1 *MachineSetDeprecatedV1Beta1Status `json:"v1beta1,omitempty"`
 }
 
-// MachineSetDeprecatedV1Beta1Status ...
+// MachineSetDeprecatedV1Beta1Status is what v1beta1 reported in the status.
 type MachineSetDeprecatedV1Beta1Status struct {
-	// availableReplicas ...
+	// availableReplicas counts machines that are Available.
 	// +optional
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
 
-	// failureMessage ...
+	// failureMessage is the terminal problem in a sentence, as v1beta1 reported it.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10240
 	FailureMessage string `json:"failureMessage,omitempty"`
 
-	// failureReason ...
+	// failureReason is the terminal problem in a word, as v1beta1 reported it.
 	// +optional
 	FailureReason string `json:"failureReason,omitempty"`
 
-	// fullyLabeledReplicas ...
+	// fullyLabeledReplicas counts Machines that have all labels of the template, as v1beta1 reported it.
 	// +optional
 	FullyLabeledReplicas *int32 `json:"fullyLabeledReplicas,omitempty"`
 
-	// readyReplicas ...
+	// readyReplicas counts machines that are Ready.
 	// +optional
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 }
 
-// StatusVersion ...
+// StatusVersion counts machines of one version.
 type StatusVersion struct {
-	// replicas ...
+	// replicas is the number of machines of the version.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// version ...
+	// version is a Kubernetes version.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256

@@ -15,7 +15,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// IPAddress ...
+// IPAddress is one address of a pool, given to one claim.
 type IPAddress struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -40,29 +40,29 @@ func init() {
 	objectTypes = append(objectTypes, &IPAddress{}, &IPAddressList{})
 }
 
-// IPAddressSpec ...
+// IPAddressSpec is the address and whose it is.
 type IPAddressSpec struct {
-	// address ...
+	// address is an IPv4 or IPv6 address.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=39
 	Address string `json:"address,omitempty"`
 
-	// claimRef ...
+	// claimRef names the IPAddressClaim that the address was given to.
 	// +required
 	ClaimRef clusterv1.MachineNodeReference `json:"claimRef,omitempty,omitzero"`
 
-	// gateway ...
+	// gateway is the router of the network, if there is one.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=39
 	Gateway string `json:"gateway,omitempty"`
 
-	// poolRef ...
+	// poolRef names the pool, an object of an IPAM provider.
 	// +required
 	PoolRef clusterv1.ContractVersionedObjectReference `json:"poolRef,omitempty,omitzero"`
 
-	// prefix ...
+	// prefix is the length of the network prefix in bits.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=128

@@ -15,7 +15,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// IPAddressClaim ...
+// IPAddressClaim asks a pool for an address.
 type IPAddressClaim struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -52,34 +52,34 @@ func init() {
 	objectTypes = append(objectTypes, &IPAddressClaim{}, &IPAddressClaimList{})
 }
 
-// IPAddressClaimSpec ...
+// IPAddressClaimSpec says from which pool the address shall come.
 type IPAddressClaimSpec struct {
-	// clusterName ...
+	// clusterName is the Cluster for which the address is; the claim is paused and moved with it.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	ClusterName string `json:"clusterName,omitempty"`
 
-	// poolRef ...
+	// poolRef names the pool, an object of an IPAM provider.
 	// +required
 	PoolRef clusterv1.ContractVersionedObjectReference `json:"poolRef,omitempty,omitzero"`
 }
 
-// IPAddressClaimStatus ...
+// IPAddressClaimStatus tells which address was given.
 // +kubebuilder:validation:MinProperties=1
 type IPAddressClaimStatus struct {
-	// addressRef ...
+	// addressRef names the IPAddress that fulfils the claim.
 	// +optional
 	AddressRef clusterv1.MachineNodeReference `json:"addressRef,omitempty,omitzero"`
 
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// deprecated ...
+	// deprecated holds what earlier API versions reported. Nothing acts on it.
 	// +optional
 	Deprecated clusterv1.MachineHealthCheckDeprecatedStatus `json:"deprecated,omitempty,omitzero"`
 }

@@ -15,7 +15,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// ExtensionConfig ...
+// ExtensionConfig registers a server whose hooks take part in the life of clusters.
 type ExtensionConfig struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -52,81 +52,81 @@ func init() {
 	objectTypes = append(objectTypes, &ExtensionConfig{}, &ExtensionConfigList{})
 }
 
-// ExtensionConfigSpec ...
+// ExtensionConfigSpec says where the server is and for whom it works.
 type ExtensionConfigSpec struct {
-	// clientConfig ...
+	// clientConfig says how the server is reached.
 	// +required
 	ClientConfig ExtensionConfigClientConfig `json:"clientConfig,omitempty,omitzero"`
 
-	// namespaceSelector ...
+	// namespaceSelector picks the namespaces whose clusters the extension works for. Default is all.
 	// +optional
 	NamespaceSelector metav1.LabelSelector `json:"namespaceSelector,omitempty,omitzero"`
 
-	// settings ...
+	// settings is handed to the extension with each call; settings of the caller win.
 	// +optional
 	Settings map[string]string `json:"settings,omitempty"`
 }
 
-// ExtensionConfigClientConfig ...
+// ExtensionConfigClientConfig says how a server is reached: by url or by service.
 // +kubebuilder:validation:MinProperties=1
 type ExtensionConfigClientConfig struct {
-	// caBundle ...
+	// caBundle holds certificates, in PEM, that vouch for the server. An annotation can have it filled in from a Secret.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=51200
 	CABundle string `json:"caBundle,omitempty"`
 
-	// service ...
+	// service names a Service of the management cluster. It excludes url.
 	// +optional
 	Service ExtensionConfigClientConfigService `json:"service,omitempty,omitzero"`
 
-	// url ...
+	// url is an https address without query or fragment. It excludes service.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	URL string `json:"url,omitempty"`
 }
 
-// ExtensionConfigClientConfigService ...
+// ExtensionConfigClientConfigService is a Service of the management cluster.
 type ExtensionConfigClientConfigService struct {
-	// name ...
+	// name is the name of the Service.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
 
-	// namespace ...
+	// namespace is the namespace of the Service.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Namespace string `json:"namespace,omitempty"`
 
-	// path ...
+	// path is put before the paths of the hooks.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Path string `json:"path,omitempty"`
 
-	// port ...
+	// port is the port of the Service. Default 443.
 	// +optional
 	Port *int32 `json:"port,omitempty"`
 }
 
-// ExtensionConfigStatus ...
+// ExtensionConfigStatus is what the server said when it was asked what it can do.
 // +kubebuilder:validation:MinProperties=1
 type ExtensionConfigStatus struct {
-	// conditions ...
+	// conditions tell what is the matter with the object, one entry for each aspect.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// deprecated ...
+	// deprecated holds what earlier API versions reported. Nothing acts on it.
 	// +optional
 	Deprecated clusterv1.MachineHealthCheckDeprecatedStatus `json:"deprecated,omitempty,omitzero"`
 
-	// handlers ...
+	// handlers lists the handlers of the server.
 	// +optional
 	// +kubebuilder:validation:MaxItems=512
 	// +listType=map
@@ -134,38 +134,38 @@ type ExtensionConfigStatus struct {
 	Handlers []ExtensionConfigHandlerStatus `json:"handlers,omitempty"`
 }
 
-// ExtensionConfigHandlerStatus ...
+// ExtensionConfigHandlerStatus is one handler of an extension.
 type ExtensionConfigHandlerStatus struct {
-	// failurePolicy ...
+	// failurePolicy is Fail, where an unreachable handler stops the caller, or Ignore.
 	// +optional
 	// +kubebuilder:validation:Enum=Ignore;Fail
 	FailurePolicy string `json:"failurePolicy,omitempty"`
 
-	// name ...
+	// name is the name by which the handler is called, unique in the whole management cluster.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name,omitempty"`
 
-	// requestHook ...
+	// requestHook is the hook that the handler serves.
 	// +required
 	RequestHook ExtensionConfigHandlerRequestHookStatus `json:"requestHook,omitempty,omitzero"`
 
-	// timeoutSeconds ...
+	// timeoutSeconds is for how long a call may take.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	TimeoutSeconds int32 `json:"timeoutSeconds,omitempty"`
 }
 
-// ExtensionConfigHandlerRequestHookStatus ...
+// ExtensionConfigHandlerRequestHookStatus names a hook and its version.
 type ExtensionConfigHandlerRequestHookStatus struct {
-	// apiVersion ...
+	// apiVersion is group and version of the hook.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	APIVersion string `json:"apiVersion,omitempty"`
 
-	// hook ...
+	// hook is the name of the hook.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
