@@ -23,10 +23,18 @@ install() {
   apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
+# An engine that was started here is stopped by `down`; one that ran before is not ours to stop.
+started=bin/.engine-started
 start_engine() {
   engine_answers && return
   [ "$(id -u)" -eq 0 ] || return 1
-  install docker.io iptables && hack/dockerd/start.sh && engine_answers
+  install docker.io iptables && hack/dockerd/start.sh && engine_answers && mkdir -p bin && touch "$started"
+}
+stop_engine() {
+  [ -f "$started" ] || return 0
+  say "Stopping the Docker engine that the quick start has started"
+  [ ! -f /var/run/docker.pid ] || kill "$(cat /var/run/docker.pid)"
+  rm -f "$started"
 }
 
 up() {
@@ -83,6 +91,7 @@ down() {
   if engine_answers; then
     docker ps -aq --filter label=io.x-k8s.kind.cluster=quickstart | xargs -r docker rm -fv >/dev/null
   fi
+  stop_engine
   rm -f quickstart.kubeconfig
 }
 
