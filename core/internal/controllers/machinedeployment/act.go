@@ -27,11 +27,11 @@ func (c *Controller) act(ctx context.Context, w World, d Decision) (reconcile.Re
 	if err := patch.Begin(c.Client, FieldOwner, w.Deployment).Finish(ctx, d.Deployment, patch.Owned(ownConditions...)); err != nil {
 		errs = append(errs, err)
 	}
-	for _, e := range d.Events {
-		c.event(w.Deployment, corev1.EventTypeNormal, e.Reason, e.Message)
-	}
 	if err := errors.Join(errs...); err != nil {
 		return reconcile.Result{}, err
+	}
+	for _, e := range d.Events {
+		c.event(w.Deployment, corev1.EventTypeNormal, e.Reason, e.Message)
 	}
 	return reconcile.Result{RequeueAfter: d.After}, nil
 }

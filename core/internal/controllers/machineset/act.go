@@ -38,11 +38,11 @@ func (c *Controller) act(ctx context.Context, w World, d Decision) (reconcile.Re
 	if err := patch.Begin(c.Client, FieldOwner, w.Set).Finish(ctx, d.Set, patch.Owned(ownConditions...)); err != nil {
 		errs = append(errs, err)
 	}
-	for _, e := range d.Events {
-		c.event(w.Set, corev1.EventTypeNormal, e.Reason, e.Message)
-	}
 	if err := errors.Join(errs...); err != nil {
 		return reconcile.Result{}, err
+	}
+	for _, e := range d.Events {
+		c.event(w.Set, corev1.EventTypeNormal, e.Reason, e.Message)
 	}
 	return reconcile.Result{RequeueAfter: d.After}, nil
 }
@@ -65,6 +65,8 @@ func (c *Controller) carryOut(ctx context.Context, w World, action Action) error
 		return h.Finish(ctx, m)
 	case Sync:
 		return c.syncMachine(ctx, w, a)
+	case DeleteStray:
+		return c.removeStray(ctx, a)
 	case SyncMetadata:
 		return c.syncMetadata(ctx, a)
 	case OwnTemplate:

@@ -18,6 +18,9 @@ import (
 // lookAgain is how soon a stale cache is looked at again.
 const lookAgain = 500 * time.Millisecond
 
+// strayAge is for how long an object may be without a Machine.
+const strayAge = time.Minute
+
 // Decide says what to do about a MachineSet, given all that is known about it. It is pure: same world, same decision.
 func Decide(w World) Decision {
 	d := Decision{Set: w.Set.DeepCopy()}
@@ -38,6 +41,7 @@ func Decide(w World) Decision {
 		d.templates(w)
 		d.adopt(w)
 		d.sync(w)
+		d.sweep(w)
 		d.scale(w)
 	}
 	d.describe(w)
@@ -96,10 +100,24 @@ func (d *Decision) adopt(w World) {
 	}
 }
 
+// sweep removes what was left without a Machine. It waits until a Machine on its way must have shown up.
+func (d *Decision) sweep(w World) {
+	for _, o := range w.Strays {
+		age := w.Now.Sub(o.GetCreationTimestamp().Time)
+		switch {
+		case !o.GetDeletionTimestamp().IsZero():
+		case age < strayAge || w.Unseen:
+			d.After = decision.Sooner(d.After, max(strayAge-age, lookAgain))
+		default:
+			d.Actions = append(d.Actions, DeleteStray{Object: o, Why: decision.Because("Stray", "%s %s has no Machine", o.GetKind(), o.GetName())})
+		}
+	}
+}
+
 // scale creates what is missing and deletes the surplus; Machines that already leave count towards the surplus.
 func (d *Decision) scale(w World) {
 	if w.Unseen {
-		d.After = lookAgain // the watch that shows the last writes wakes us; this is for a write that never shows
+		d.After = decision.Sooner(d.After, lookAgain) // the watch that shows the last writes wakes us; this is for a write that never shows
 		return
 	}
 	switch missing := w.wanted() - len(w.Machines) - len(w.Orphans); {

@@ -195,24 +195,24 @@ func TestScaleDownProperties(t *testing.T) {
 		w := world(int32(rng.IntN(6)), machines...)
 		w.Set.Spec.Deletion.Order = orders[rng.IntN(len(orders))]
 		d := Decide(w)
-		go_ := map[string]bool{}
+		gone := map[string]bool{}
 		for _, n := range deleted(d) {
-			go_[n] = true
+			gone[n] = true
 		}
 		stay, lowest := 0, 1000.0
 		for _, m := range machines {
-			if go_[m.Name] || !m.DeletionTimestamp.IsZero() {
+			if gone[m.Name] || !m.DeletionTimestamp.IsZero() {
 				lowest = min(lowest, rank(m, w.Set.Spec.Deletion.Order, epoch))
 			} else {
 				stay++
 			}
 		}
-		require.GreaterOrEqual(t, stay, min(w.wanted(), stay+len(go_)), "seed %d", seed)
-		if len(go_) > 0 {
+		require.GreaterOrEqual(t, stay, min(w.wanted(), stay+len(gone)), "seed %d", seed)
+		if len(gone) > 0 {
 			require.Equal(t, w.wanted(), stay, "seed %d", seed)
 		}
 		for _, m := range machines {
-			if !go_[m.Name] && m.DeletionTimestamp.IsZero() && len(go_) > 0 {
+			if !gone[m.Name] && m.DeletionTimestamp.IsZero() && len(gone) > 0 {
 				require.LessOrEqual(t, rank(m, w.Set.Spec.Deletion.Order, epoch), lowest, "seed %d", seed)
 			}
 		}
@@ -322,6 +322,23 @@ func TestSyncMetadataOfObjects(t *testing.T) {
 	require.Len(t, got, 1)
 	assert.Same(t, lacking, got[0].Object)
 	assert.Equal(t, map[string]string{"note": "x"}, got[0].Annotations)
+}
+
+func TestStraysGo(t *testing.T) {
+	stray := func(age time.Duration) *unstructured.Unstructured {
+		u := &unstructured.Unstructured{Object: map[string]any{"kind": "FakeMachine"}}
+		u.SetCreationTimestamp(metav1.NewTime(epoch.Add(-age)))
+		return u
+	}
+	w := world(0)
+	young := stray(50 * time.Second)
+	w.Strays = []*unstructured.Unstructured{young, stray(2 * time.Minute)}
+	d := Decide(w)
+	require.Len(t, d.Actions, 1)
+	assert.Same(t, w.Strays[1], d.Actions[0].(DeleteStray).Object)
+	assert.Equal(t, 10*time.Second, d.After, "the other one's Machine may still show up")
+	w.Unseen = true
+	assert.Empty(t, Decide(w).Actions)
 }
 
 func TestAdoption(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	k8slabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/rand"
@@ -44,7 +43,9 @@ func (c *Controller) observe(ctx context.Context, s *clusterv1.MachineSet) (Worl
 	w.Bootstrap = c.template(ctx, spec.Bootstrap.ConfigRef, s.Namespace)
 	w.Infrastructure = c.template(ctx, spec.InfrastructureRef, s.Namespace)
 	w.Skip = append(c.skipped(), skippedBy(s, w.Bootstrap)...)
-	w.Objects = c.objects(ctx, w.Machines)
+	if err := c.objects(ctx, &w); err != nil {
+		return w, err
+	}
 	if cluster.Spec.ControlPlaneRef.Name != "" {
 		cp, err := external.Get(ctx, c.Client, c.Resolver, cluster.Spec.ControlPlaneRef, s.Namespace)
 		if err != nil && !external.IsNotFound(err) {
@@ -85,26 +86,6 @@ func (c *Controller) machines(ctx context.Context, w *World) error {
 	}
 	w.Unseen = !c.writes.settled(client.ObjectKeyFromObject(w.Set), seen)
 	return nil
-}
-
-// objects are the bootstrap configs and infrastructure machines of the Machines. One that cannot be read is left out:
-// it must not stop the others, and its Machine reports it.
-func (c *Controller) objects(ctx context.Context, machines []*clusterv1.Machine) map[string][]*unstructured.Unstructured {
-	out := map[string][]*unstructured.Unstructured{}
-	for _, m := range machines {
-		if !m.DeletionTimestamp.IsZero() {
-			continue
-		}
-		for _, ref := range []clusterv1.ContractVersionedObjectReference{m.Spec.Bootstrap.ConfigRef, m.Spec.InfrastructureRef} {
-			if ref.Name == "" {
-				continue
-			}
-			if o, err := external.Get(ctx, c.Client, c.Resolver, ref, m.Namespace); err == nil {
-				out[m.Name] = append(out[m.Name], o.Unstructured)
-			}
-		}
-	}
-	return out
 }
 
 func (c *Controller) template(ctx context.Context, ref clusterv1.ContractVersionedObjectReference, namespace string) Template {

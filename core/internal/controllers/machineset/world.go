@@ -25,6 +25,8 @@ type World struct {
 
 	// Objects are the bootstrap configs and infrastructure machines that exist, by the name of their Machine.
 	Objects map[string][]*unstructured.Unstructured
+	// Strays are such objects that only the set owns and for which there is no Machine.
+	Strays []*unstructured.Unstructured
 
 	Bootstrap, Infrastructure Template
 	ControlPlane              *external.Object
@@ -102,6 +104,12 @@ type SyncMetadata struct {
 	Labels, Annotations map[string]string
 }
 
+// DeleteStray deletes a bootstrap config or infrastructure machine without Machine.
+type DeleteStray struct {
+	Object *unstructured.Unstructured
+	Why    decision.Why
+}
+
 // OwnTemplate makes the Cluster an owner of a template.
 type OwnTemplate struct{ Object *external.Object }
 
@@ -110,4 +118,5 @@ func (Delete) isAction()       {}
 func (Adopt) isAction()        {}
 func (Sync) isAction()         {}
 func (SyncMetadata) isAction() {}
+func (DeleteStray) isAction()  {}
 func (OwnTemplate) isAction()  {}
