@@ -4,21 +4,25 @@ package main
 import (
 	"context"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/manager"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/controllers/devcluster"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/controllers/devmachine"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/docker"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/cloud"
 )
 
 type options struct {
-	host             string
+	host, network    string
 	cluster, machine int
 }
 
@@ -39,16 +43,43 @@ func (o *options) flags(fs *pflag.FlagSet) {
 		host = "127.0.0.1"
 	}
 	fs.StringVar(&o.host, "inmemory-host", host, "Address at which the API servers of simulated clusters listen; default is POD_IP, else the loopback address.")
+	network := os.Getenv("DOCKER_NETWORK")
+	if network == "" {
+		network = "kind"
+	}
+	fs.StringVar(&o.network, "docker-network", network, "Bridge network of the engine that all containers are in; made if missing. Default is DOCKER_NETWORK, else kind. The engine is the one DOCKER_HOST names.")
 	manager.Concurrency(fs, &o.cluster, "devcluster", 50)
 	manager.Concurrency(fs, &o.machine, "devmachine", 50)
 }
 
 func (o *options) setup(ctx context.Context, mgr ctrl.Manager, _ *manager.Flags) error {
 	simulated := cloud.New(o.host)
-	clusters := &devcluster.Controller{Client: mgr.GetClient(), InMemory: devcluster.InMemory{Cloud: simulated}}
+	containers, woken, err := o.containers()
+	if err != nil {
+		return err
+	}
+	clusters := &devcluster.Controller{
+		Client: mgr.GetClient(), InMemory: devcluster.InMemory{Cloud: simulated},
+		Docker: &devcluster.Docker{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Host: containers},
+	}
 	if err := clusters.SetupWithManager(ctx, mgr, o.cluster); err != nil {
 		return err
 	}
-	machines := &devmachine.Controller{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Secrets: mgr.GetCache(), Cloud: simulated}
+	machines := &devmachine.Controller{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Secrets: mgr.GetCache(), Cloud: simulated, Docker: containers, Woken: woken}
 	return machines.SetupWithManager(ctx, mgr, o.machine)
+}
+
+// containers prepares the docker backend. The engine is asked only when an object wants it: without one, the in-memory
+// backend works all the same.
+func (o *options) containers() (*docker.Host, <-chan event.GenericEvent, error) {
+	engine, err := docker.Connect()
+	if err != nil {
+		return nil, nil, err
+	}
+	woken := make(chan event.GenericEvent, 1024)
+	host := &docker.Host{Engine: engine, Network: o.network, Proxy: docker.ProxyOfEnvironment(), Changed: func(key string) {
+		namespace, name, _ := strings.Cut(key, "/")
+		woken <- event.GenericEvent{Object: &infrav1.DevMachine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}}
+	}}
+	return host, woken, nil
 }

@@ -160,3 +160,16 @@ func (h *Host) replaceConfig(ctx context.Context, name string, want []byte) erro
 func (h *Host) DeleteLoadBalancer(ctx context.Context, s LoadBalancerSpec) error {
 	return h.remove(ctx, LoadBalancerName(s.Cluster), s.Cluster, s.Owner, s.Recorded)
 }
+
+// Balanced says whether the load balancer has loaded the configuration that is wanted.
+func (h *Host) Balanced(ctx context.Context, s LoadBalancerSpec) (bool, error) {
+	want, err := RenderHAProxy(s.Template, s.port(), s.Backends)
+	if err != nil {
+		return false, err
+	}
+	loaded, err := h.Engine.ReadFile(ctx, LoadBalancerName(s.Cluster), haproxyLoaded)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return false, fmt.Errorf("reading what load balancer %s has loaded: %w", LoadBalancerName(s.Cluster), err)
+	}
+	return bytes.Equal(loaded, digest(want)), nil
+}

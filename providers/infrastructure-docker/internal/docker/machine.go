@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -124,4 +125,15 @@ func (h *Host) DeleteMachine(ctx context.Context, s MachineSpec) error {
 func lastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// ProxyOfEnvironment returns the proxy variables of this process, for machines to inherit.
+func ProxyOfEnvironment() map[string]string {
+	out := map[string]string{}
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"} {
+		if value := os.Getenv(name); value != "" {
+			out[name] = value
+		}
+	}
+	return out
 }

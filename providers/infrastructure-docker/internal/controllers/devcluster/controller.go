@@ -36,8 +36,10 @@ type Backend interface {
 // Controller reconciles DevClusters.
 type Controller struct {
 	Client client.Client
-	// InMemory and Docker are the backends; Docker is nil where there is no container engine.
-	InMemory, Docker Backend
+	// InMemory is the backend of simulated clusters.
+	InMemory Backend
+	// Docker is the backend of clusters in containers; nil where there is no container engine.
+	Docker *Docker
 }
 
 // errNoEngine tells what a user who asked for containers must do.
@@ -53,6 +55,8 @@ var errNoEngine = errors.New("no container engine is configured: start the manag
 func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concurrency int) error {
 	err := ctrl.NewControllerManagedBy(mgr).Named("devcluster").For(&infrav1.DevCluster{}).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(ofCluster)).
+		Watches(&infrav1.DevMachine{}, handler.EnqueueRequestsFromMapFunc(c.ofControlPlane)).
+		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(c.ofControlPlane)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Complete(c)
 	if err != nil {
 		return fmt.Errorf("building the devcluster controller: %w", err)
@@ -111,14 +115,20 @@ func (c *Controller) observe(ctx context.Context, dev *infrav1.DevCluster) (Worl
 		return w, nil
 	}
 	w.Endpoint, w.Gone, w.BackendErr = backend.Find(ctx, dev, ref.Name)
+	if w.docker() && w.Endpoint.Port != 0 && w.BackendErr == nil && !w.deleting() {
+		w.Balanced, w.BackendErr = c.Docker.Balanced(ctx, dev, ref.Name)
+	}
 	return w, nil
 }
 
 func (c *Controller) backend(w World) Backend {
-	if w.docker() {
-		return c.Docker
+	switch {
+	case !w.docker():
+		return c.InMemory
+	case c.Docker == nil:
+		return nil
 	}
-	return c.InMemory
+	return c.Docker
 }
 
 // carryOut does the backend's work; it says whether the world now knows more, so that it pays to decide again.
@@ -134,8 +144,13 @@ func (c *Controller) carryOut(ctx context.Context, w *World, actions []Action) (
 			if err != nil {
 				return false, err
 			}
-			w.Endpoint = endpoint
+			// A load balancer is made with the configuration of the moment.
+			w.Endpoint, w.Balanced = endpoint, true
 			return true, nil
+		case Balance:
+			if err := c.Docker.Balance(ctx, w.DevCluster, name); err != nil {
+				return false, err
+			}
 		case Remove:
 			return false, c.backend(*w).Remove(ctx, w.DevCluster, name)
 		}

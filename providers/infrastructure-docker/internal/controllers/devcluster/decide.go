@@ -53,6 +53,9 @@ func (d *Decision) provide(w World) {
 			c.Spec.ControlPlaneEndpoint = w.Endpoint
 		}
 		c.Status.Initialization.Provisioned = &yes
+		if w.docker() && !w.Balanced {
+			d.Actions = append(d.Actions, Balance{})
+		}
 	}
 	if w.docker() {
 		conditions.Set(c, available)

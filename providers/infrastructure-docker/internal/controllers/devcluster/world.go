@@ -15,6 +15,8 @@ type World struct {
 	Cluster *clusterv1.Cluster
 	// Endpoint is what the backend provides; zero until it does.
 	Endpoint clusterv1.APIEndpoint
+	// Balanced says that the load balancer sends to the control plane machines that are there; for the docker backend.
+	Balanced bool
 	// Gone says that nothing of the backend is left.
 	Gone bool
 	// BackendErr says why the backend could not be asked.
@@ -39,8 +41,12 @@ type Action interface{ isAction() }
 // Provide makes the endpoint.
 type Provide struct{}
 
+// Balance brings the backends of the load balancer up to date.
+type Balance struct{}
+
 // Remove takes everything of the cluster away.
 type Remove struct{}
 
 func (Provide) isAction() {}
+func (Balance) isAction() {}
 func (Remove) isAction()  {}

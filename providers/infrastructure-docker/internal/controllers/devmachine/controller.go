@@ -12,8 +12,10 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/certificates"
@@ -21,6 +23,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/patch"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/docker"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/cloud"
 )
 
@@ -39,6 +42,10 @@ type Controller struct {
 	// Live reads without cache; Secrets reads the cached, labelled ones.
 	Live, Secrets client.Reader
 	Cloud         *cloud.Cloud
+	// Docker runs machines as containers; nil where there is no container engine.
+	Docker *docker.Host
+	// Woken brings the DevMachines whose containers have made progress.
+	Woken <-chan event.GenericEvent
 }
 
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=devmachines;devmachines/status,verbs=get;list;watch;update;patch
@@ -47,11 +54,14 @@ type Controller struct {
 
 // SetupWithManager registers the controller and its watches.
 func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concurrency int) error {
-	err := ctrl.NewControllerManagedBy(mgr).Named("devmachine").For(&infrav1.DevMachine{}).
+	b := ctrl.NewControllerManagedBy(mgr).Named("devmachine").For(&infrav1.DevMachine{}).
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(ofMachine)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(c.ofCluster)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Complete(c)
-	if err != nil {
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency})
+	if c.Woken != nil {
+		b = b.WatchesRawSource(source.Channel(c.Woken, &handler.EnqueueRequestForObject{}))
+	}
+	if err := b.Complete(c); err != nil {
 		return fmt.Errorf("building the devmachine controller: %w", err)
 	}
 	return nil
@@ -126,6 +136,9 @@ func (c *Controller) observe(ctx context.Context, dev *infrav1.DevMachine) (Worl
 	if !w.docker() && w.Cluster != nil && !w.deleting() {
 		w.InMemory = c.simulated(ctx, w, key)
 	}
+	if w.docker() {
+		w.Docker = c.observeDocker(ctx, w)
+	}
 	return w, nil
 }
 
@@ -144,7 +157,10 @@ func (c *Controller) simulated(ctx context.Context, w World, cluster client.Obje
 	return view
 }
 
-func (c *Controller) carryOut(_ context.Context, w World, action Action) error {
+func (c *Controller) carryOut(ctx context.Context, w World, action Action) error {
+	if done, err := c.carryOutDocker(ctx, w, action); done {
+		return err
+	}
 	name := labels.ClusterName(w.DevMachine)
 	if w.Machine != nil {
 		name = w.Machine.Spec.ClusterName
