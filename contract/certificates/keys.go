@@ -57,6 +57,7 @@ func NewKey(algorithm Algorithm) (crypto.Signer, error) {
 // KeyPair is a certificate and its key as PEM, the way Secrets hold them. For the service account pair Cert is the
 // public key. Key may be empty where the key is kept elsewhere.
 type KeyPair struct {
+	// Cert is a certificate, or a bundle with the pair's own one first; Key is its private key.
 	Cert, Key []byte
 }
 
@@ -101,12 +102,18 @@ func NewServiceAccountPair(algorithm Algorithm) (KeyPair, error) {
 
 // Request says what a signed certificate is for.
 type Request struct {
-	CommonName    string
+	// CommonName is the name of the user, or of the server.
+	CommonName string
+	// Organizations are the groups of the user.
 	Organizations []string
-	Usages        []x509.ExtKeyUsage
-	DNSNames      []string
-	Template      func(*x509.Certificate)
-	Validity      time.Duration
+	// Usages say whether it is for clients, servers or both.
+	Usages []x509.ExtKeyUsage
+	// DNSNames are the names of a server.
+	DNSNames []string
+	// Template, if given, changes the certificate before it is signed, for what the other fields cannot say.
+	Template func(*x509.Certificate)
+	// Validity is how long it lives, from now.
+	Validity time.Duration
 }
 
 // Sign makes a leaf certificate for a key.

@@ -48,7 +48,10 @@ type Entry struct {
 }
 
 // ExternalEtcd is where a control plane finds the files of an etcd cluster that kubeadm does not run.
-type ExternalEtcd struct{ CAFile, CertFile, KeyFile string }
+type ExternalEtcd struct {
+	// CAFile is the authority of the etcd servers; CertFile and KeyFile are the client's pair.
+	CAFile, CertFile, KeyFile string
+}
 
 // ForControlPlane lists what a control plane needs. An empty directory means the default one.
 func ForControlPlane(directory string, external *ExternalEtcd) []Entry {
@@ -73,6 +76,7 @@ func ForControlPlane(directory string, external *ExternalEtcd) []Entry {
 
 // Source reads Secrets: from a cache that holds those labelled with a cluster name, and live for those of users.
 type Source struct {
+	// Cached is asked first. Live is asked for what Cached does not have; nil means that nobody is.
 	Cached, Live client.Reader
 }
 
@@ -136,10 +140,14 @@ func ToSecret(cluster client.ObjectKey, purpose Purpose, pair KeyPair, owner met
 
 // Generation says how missing pairs are made.
 type Generation struct {
-	Algorithm  Algorithm
+	// Algorithm of all keys.
+	Algorithm Algorithm
+	// CAValidity is how long authorities live; zero means DefaultCAValidity.
 	CAValidity time.Duration
-	Owner      metav1.OwnerReference
-	Now        time.Time
+	// Owner of the Secrets.
+	Owner metav1.OwnerReference
+	// Now is the present time.
+	Now time.Time
 }
 
 // LookupOrGenerate reads the set, makes what is missing, and stores it. Existing Secrets are used as they are. Two

@@ -25,22 +25,38 @@ type Flags struct {
 	KubeAPIQPS   float32
 	KubeAPIBurst int
 
-	// LeaderElect and the durations beside it say whether and how one of several instances is chosen to act.
-	LeaderElect                                     bool
-	LeaseDuration, RenewDeadline, RetryPeriod       time.Duration
-	WebhookHost                                     string
-	WebhookPort                                     int
+	// LeaderElect says whether one of several instances is chosen to act.
+	LeaderElect bool
+	// LeaseDuration is how long the others wait before they take over, RenewDeadline how long the leader tries to
+	// renew, RetryPeriod how long it waits between tries.
+	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
+
+	// WebhookHost and WebhookPort are where the webhook server listens; an empty host means all addresses.
+	WebhookHost string
+	WebhookPort int
+	// WebhookCertDir holds the webhook server's certificate and key, in the files WebhookCertName and WebhookKeyName.
 	WebhookCertDir, WebhookCertName, WebhookKeyName string
-	HealthAddress                                   string
-	DiagnosticsAddress                              string
-	InsecureDiagnostics                             bool
-	ProfilerAddress                                 string
-	ContentionProfiling                             bool
-	TLSMinVersion                                   string
-	TLSCipherSuites                                 []string
-	LogFormat                                       string
-	Verbosity                                       int
-	Features                                        Features
+
+	// HealthAddress is where /healthz and /readyz are served.
+	HealthAddress string
+	// DiagnosticsAddress is where metrics, profiles and the log level are served.
+	DiagnosticsAddress string
+	// InsecureDiagnostics serves metrics, and only them, without TLS and access control.
+	InsecureDiagnostics bool
+	// ProfilerAddress is where profiles are served without access control; empty means nowhere.
+	ProfilerAddress string
+	// ContentionProfiling records where goroutines block.
+	ContentionProfiling bool
+	// TLSMinVersion and TLSCipherSuites limit what all servers accept.
+	TLSMinVersion   string
+	TLSCipherSuites []string
+
+	// LogFormat is text or json.
+	LogFormat string
+	// Verbosity is the highest V level that is logged at the start.
+	Verbosity int
+	// Features are the feature gates.
+	Features Features
 }
 
 // NewFlags gives the defaults.

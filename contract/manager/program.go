@@ -2,6 +2,7 @@ package manager
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"net/http/pprof"
@@ -131,14 +132,24 @@ func (p Program) New(restConfig *rest.Config, flags *Flags) (ctrl.Manager, error
 	}
 	restConfig = rest.AddUserAgent(restConfig, p.Name)
 	restConfig.QPS, restConfig.Burst = flags.KubeAPIQPS, flags.KubeAPIBurst
+	options := p.options(scheme, flags, tlsOptions)
+	options.Logger, options.Controller.Logger = logger, logger
+	options.Metrics = flags.diagnostics(level, tlsOptions)
+	mgr, err := ctrl.NewManager(restConfig, options)
+	if err != nil {
+		return nil, fmt.Errorf("making the manager: %w", err)
+	}
+	return mgr, nil
+}
+
+// options turns flags into the options of controller-runtime, except for logs and diagnostics.
+func (p Program) options(scheme *runtime.Scheme, flags *Flags, tlsOptions []func(*tls.Config)) ctrl.Options {
 	queue := flags.Features.Enabled(FeaturePriorityQueue)
-	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
+	return ctrl.Options{
 		Scheme:                        scheme,
-		Logger:                        logger,
 		Cache:                         CacheOptions(CacheScope{Namespace: flags.Namespace, SyncPeriod: flags.SyncPeriod, KeepSecretData: p.KeepSecretData}),
 		Client:                        ClientOptions(),
-		Controller:                    config.Controller{CacheSyncTimeout: cacheSyncTimeout, UsePriorityQueue: &queue, Logger: logger},
-		Metrics:                       flags.diagnostics(level),
+		Controller:                    config.Controller{CacheSyncTimeout: cacheSyncTimeout, UsePriorityQueue: &queue},
 		HealthProbeBindAddress:        flags.HealthAddress,
 		PprofBindAddress:              flags.ProfilerAddress,
 		LeaderElection:                flags.LeaderElect,
@@ -153,11 +164,7 @@ func (p Program) New(restConfig *rest.Config, flags *Flags) (ctrl.Manager, error
 			CertDir: flags.WebhookCertDir, CertName: flags.WebhookCertName, KeyName: flags.WebhookKeyName,
 			TLSOpts: tlsOptions,
 		}),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("making the manager: %w", err)
 	}
-	return mgr, nil
 }
 
 func (p Program) scheme() (*runtime.Scheme, error) {
@@ -171,11 +178,10 @@ func (p Program) scheme() (*runtime.Scheme, error) {
 }
 
 // diagnostics serves metrics, profiles and the log level by TLS to users that the API server authorizes, or metrics alone to everyone.
-func (f *Flags) diagnostics(level http.Handler) metricsserver.Options {
+func (f *Flags) diagnostics(level http.Handler, tlsOptions []func(*tls.Config)) metricsserver.Options {
 	if f.InsecureDiagnostics {
 		return metricsserver.Options{BindAddress: f.DiagnosticsAddress}
 	}
-	tlsOptions, _ := f.tlsOptions() // checked by Validate
 	return metricsserver.Options{
 		BindAddress:    f.DiagnosticsAddress,
 		SecureServing:  true,
