@@ -34,6 +34,8 @@ type Controller struct {
 	Client   client.Client
 	Resolver *contractversion.Resolver
 	Recorder events.EventRecorder
+	// WatchFilter, if set, is the value that the label cluster.x-k8s.io/watch-filter of a MachineDeployment must have to be handled here.
+	WatchFilter string
 
 	writes     writes
 	applied    apply.Memory
@@ -65,6 +67,9 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err := c.Client.Get(ctx, req.NamespacedName, md); err != nil {
 		c.applied.Keep(req.NamespacedName, nil)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if c.WatchFilter != "" && md.Labels[clusterv1.WatchLabel] != c.WatchFilter {
+		return reconcile.Result{}, nil
 	}
 	w, err := c.observe(ctx, md)
 	if err != nil {

@@ -33,6 +33,8 @@ type Controller struct {
 	Client   client.Client
 	Resolver *contractversion.Resolver
 	Recorder events.EventRecorder
+	// WatchFilter, if set, is the value that the label cluster.x-k8s.io/watch-filter of a MachineSet must have to be handled here.
+	WatchFilter string
 	// PreflightChecks lists the checks to make before Machines are created; see --machineset-preflight-checks.
 	PreflightChecks []string
 
@@ -70,6 +72,9 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if err := c.Client.Get(ctx, req.NamespacedName, s); err != nil {
 		c.applied.Keep(req.NamespacedName, nil)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if c.WatchFilter != "" && s.Labels[clusterv1.WatchLabel] != c.WatchFilter {
+		return reconcile.Result{}, nil
 	}
 	w, err := c.observe(ctx, s)
 	if err != nil {
