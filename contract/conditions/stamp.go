@@ -30,3 +30,10 @@ func Stamp(s Setter, now time.Time) {
 	slices.SortStableFunc(list, Compare)
 	s.SetConditions(list)
 }
+
+// Sort puts the list in canonical order.
+func Sort(s Setter) {
+	list := slices.Clone(s.GetConditions())
+	slices.SortStableFunc(list, Compare)
+	s.SetConditions(list)
+}

@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -103,15 +105,19 @@ func ownStatus(obj map[string]any, owned map[string]bool) map[string]any {
 		out[k] = v
 	}
 	list, ok := out["conditions"].([]any)
-	if !ok || len(owned) == 0 {
+	if !ok {
 		return out
 	}
 	var mine []any
 	for _, c := range list {
-		if owned[typeOf(c)] {
+		if len(owned) == 0 || owned[typeOf(c)] {
 			mine = append(mine, c)
 		}
 	}
+	// Where several writers share the list its order is nobody's: a difference in order alone is none.
+	slices.SortStableFunc(mine, func(a, b any) int {
+		return conditions.Compare(metav1.Condition{Type: typeOf(a)}, metav1.Condition{Type: typeOf(b)})
+	})
 	out["conditions"] = mine
 	if mine == nil {
 		delete(out, "conditions")

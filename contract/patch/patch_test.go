@@ -214,3 +214,14 @@ func TestOwnChangesOfTheSpecCountAsObserved(t *testing.T) {
 	assert.EqualValues(t, 2, got.Status.ObservedGeneration)
 	assert.EqualValues(t, 2, conditions.Get(got, "Ready").ObservedGeneration)
 }
+
+func TestOrderAloneIsNoDifference(t *testing.T) {
+	m := newMachine(t)
+	m.Status.Conditions = []metav1.Condition{condition("Ready", "Ready"), condition("Available", "Available")}
+	for i := range m.Status.Conditions {
+		m.Status.Conditions[i].LastTransitionTime, m.Status.Conditions[i].ObservedGeneration = metav1.Now(), m.Generation
+	}
+	require.NoError(t, env.Client.Status().Update(context.Background(), m))
+	assert.Equal(t, "Ready", stored(t, m).Status.Conditions[0].Type)
+	assert.Zero(t, change(t, "machine", m, []string{"Ready", "Available"}, func(m *clusterv1.Machine) { conditions.Set(m, condition("Ready", "Ready")) }))
+}
