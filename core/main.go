@@ -61,6 +61,7 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 		{"cluster", o.cluster, (&cluster.Controller{
 			Client: c, Live: mgr.GetAPIReader(), Resolver: resolver, ClusterCache: clusters,
 			Recorder: mgr.GetEventRecorder("cluster-controller"), ConnectionGrace: o.remote.ConnectionGracePeriod,
+			BeforeDeleteHook: flags.Features.Enabled(manager.FeatureClusterTopology) && flags.Features.Enabled(manager.FeatureRuntimeSDK),
 		}).SetupWithManager},
 		{"machine", o.machine, (&machine.Controller{
 			Client: c, Resolver: resolver, ClusterCache: clusters, Recorder: mgr.GetEventRecorder("machine-controller"),

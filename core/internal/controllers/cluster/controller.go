@@ -41,6 +41,8 @@ type Controller struct {
 	Recorder     events.EventRecorder
 	// ConnectionGrace is how long after the last answer a connection counts as up; see --remote-connection-grace-period.
 	ConnectionGrace time.Duration
+	// BeforeDeleteHook is set where both ClusterTopology and RuntimeSDK are on.
+	BeforeDeleteHook bool
 
 	writes   freshness.Tracker
 	watcher  *external.Watcher

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
@@ -24,6 +25,10 @@ type named struct {
 
 // delete takes the first unfinished step: workers, control plane, infrastructure, finalizer.
 func (d *Decision) delete(w World) {
+	if _, agreed := w.Cluster.Annotations[runtimev1.OkToDeleteAnnotation]; w.BeforeDeleteHook && w.Cluster.Spec.Topology.ClassRef.Name != "" && !agreed {
+		d.deleting(clusterv1.ClusterDeletingWaitingForBeforeDeleteHookReason, "Waiting for the hook BeforeClusterDelete to agree")
+		return
+	}
 	if w.Descendants.Err != nil {
 		d.deleting(clusterv1.InternalErrorReason, "Please check the logs of the core manager")
 		d.fail(w.Descendants.Err)

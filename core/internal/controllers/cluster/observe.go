@@ -21,7 +21,7 @@ import (
 // observe reads all that matters for one Cluster. It writes nothing.
 func (c *Controller) observe(ctx context.Context, cluster *clusterv1.Cluster) World {
 	key := client.ObjectKeyFromObject(cluster)
-	w := World{Now: time.Now(), Cluster: cluster, ConnectionGrace: c.ConnectionGrace, Health: c.ClusterCache.Health(key)}
+	w := World{Now: time.Now(), Cluster: cluster, ConnectionGrace: c.ConnectionGrace, BeforeDeleteHook: c.BeforeDeleteHook, Health: c.ClusterCache.Health(key)}
 	w.Infrastructure = c.refer(ctx, cluster.Spec.InfrastructureRef, cluster.Namespace)
 	w.ControlPlane = c.refer(ctx, cluster.Spec.ControlPlaneRef, cluster.Namespace)
 	w.Descendants = c.descendants(ctx, cluster)

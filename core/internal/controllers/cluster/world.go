@@ -22,6 +22,8 @@ type World struct {
 	Health                       clustercache.HealthState
 	// ConnectionGrace is how long after the last answer the connection still counts as up.
 	ConnectionGrace time.Duration
+	// BeforeDeleteHook says that the deletion of a cluster with a topology needs the consent of runtime extensions.
+	BeforeDeleteHook bool
 }
 
 // Referred is a provider object as it was found.

@@ -1,0 +1,188 @@
+package cluster
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/certificates"
+	"github.com/slipway-capi/slipway/contract/conditions"
+)
+
+func TestARunningClusterNeedsNothing(t *testing.T) {
+	first := Decide(world())
+	require.NoError(t, first.Err)
+	assert.Empty(t, first.Actions)
+	assert.Empty(t, first.Events)
+	w := world()
+	w.Cluster = first.Cluster
+	assert.Equal(t, first, Decide(w), "deciding again changes nothing")
+}
+
+func TestTheFinalizerComesAlone(t *testing.T) {
+	bare := clusterWith(func(c *clusterv1.Cluster) { c.Finalizers = nil })
+	for name, change := range map[string]change{"new": fresh, "paused": clusterWith(func(c *clusterv1.Cluster) { c.Spec.Paused = &yes })} {
+		d := Decide(world(change, bare))
+		assert.Equal(t, []string{clusterv1.ClusterFinalizer}, d.Cluster.Finalizers, name)
+		assert.Empty(t, d.Actions, name)
+	}
+	assert.Empty(t, Decide(world(bare, deleting)).Cluster.Finalizers)
+}
+
+func TestPause(t *testing.T) {
+	both := clusterWith(func(c *clusterv1.Cluster) {
+		c.Spec.Paused, c.Annotations = &yes, map[string]string{clusterv1.PausedAnnotation: "false"}
+	})
+	d := Decide(world(deleting, both))
+	assert.Empty(t, d.Actions, "deletion stands still too")
+	message := conditions.Message(d.Cluster, clusterv1.PausedCondition)
+	assert.Contains(t, message, "spec.paused")
+	assert.Contains(t, message, "annotation")
+	assert.Len(t, d.Cluster.Status.Conditions, 1)
+}
+
+func TestWhatTheInfrastructureReports(t *testing.T) {
+	provisioned := map[string]any{"initialization": map[string]any{"provisioned": true}}
+	withDomains := func(domains any) map[string]any {
+		return map[string]any{"initialization": map[string]any{"provisioned": true}, "failureDomains": domains}
+	}
+	address := map[string]any{"controlPlaneEndpoint": endpoint("10.0.0.9", 6443)}
+	for _, c := range []struct {
+		name    string
+		object  Referred
+		up      bool
+		host    string
+		domains []string
+		err     string
+	}{
+		{name: "nothing", object: found("FakeCluster", nil, nil)},
+		{name: "provisioned with endpoint", object: found("FakeCluster", address, provisioned), up: true, host: "10.0.0.9"},
+		{name: "provisioned without endpoint", object: found("FakeCluster", nil, provisioned), up: true},
+		{name: "half an endpoint", object: found("FakeCluster", map[string]any{"controlPlaneEndpoint": map[string]any{"host": "10.0.0.9"}}, provisioned), up: true},
+		{name: "endpoint before provisioned", object: found("FakeCluster", address, nil)},
+		{name: "failure domains, sorted", object: found("FakeCluster", nil, withDomains([]any{map[string]any{"name": "b"}, map[string]any{"name": "a"}})), up: true, domains: []string{"a", "b"}},
+		{name: "the older contract", object: older(found("FakeCluster", address, map[string]any{"ready": true, "failureDomains": map[string]any{"b": map[string]any{}, "a": map[string]any{"controlPlane": true}}})), up: true, host: "10.0.0.9", domains: []string{"a", "b"}},
+		{name: "the flag of the wrong contract", object: older(found("FakeCluster", nil, provisioned))},
+		{name: "a flag of the wrong type", object: found("FakeCluster", nil, map[string]any{"initialization": map[string]any{"provisioned": "yes"}}), err: "provisioned"},
+		{name: "an endpoint of the wrong type", object: found("FakeCluster", map[string]any{"controlPlaneEndpoint": "10.0.0.9"}, provisioned), up: true, err: "controlPlaneEndpoint"},
+		{name: "domains of the wrong type", object: found("FakeCluster", nil, withDomains("a,b")), up: true, err: "failureDomains"},
+		{name: "missing", object: none},
+		{name: "unreadable", object: Referred{Err: errRead}, err: "refused"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := Decide(world(fresh, infrastructureIs(c.object)))
+			assert.Equal(t, c.up, isTrue(d.Cluster.Status.Initialization.InfrastructureProvisioned))
+			assert.Equal(t, c.host, d.Cluster.Spec.ControlPlaneEndpoint.Host)
+			var names []string
+			for _, fd := range d.Cluster.Status.FailureDomains {
+				names = append(names, fd.Name)
+				assert.NotNil(t, fd.ControlPlane)
+			}
+			assert.Equal(t, c.domains, names)
+			if c.err != "" {
+				assert.ErrorContains(t, d.Err, c.err)
+			} else {
+				assert.NoError(t, d.Err)
+			}
+		})
+	}
+}
+
+func TestWhatIsUpStaysUp(t *testing.T) {
+	d := Decide(world(infrastructureIs(found("FakeCluster", map[string]any{"controlPlaneEndpoint": endpoint("other", 1)}, nil)), controlPlaneIs(found("FakeControlPlane", nil, nil)),
+		clusterWith(func(c *clusterv1.Cluster) { c.Status.FailureDomains = []clusterv1.FailureDomain{{Name: "gone"}} })))
+	require.NoError(t, d.Err)
+	assert.True(t, isTrue(d.Cluster.Status.Initialization.InfrastructureProvisioned))
+	assert.True(t, isTrue(d.Cluster.Status.Initialization.ControlPlaneInitialized))
+	assert.Equal(t, "10.0.0.1", d.Cluster.Spec.ControlPlaneEndpoint.Host, "the endpoint is never overwritten")
+	assert.Empty(t, d.Cluster.Status.FailureDomains, "failure domains follow")
+	assert.ErrorContains(t, Decide(world(infrastructureIs(none))).Err, "deleted after it had been provisioned")
+	assert.ErrorContains(t, Decide(world(controlPlaneIs(none))).Err, "deleted after it had been initialized")
+}
+
+func TestWhatTheControlPlaneReports(t *testing.T) {
+	initialized := map[string]any{"initialization": map[string]any{"controlPlaneInitialized": true}}
+	address := map[string]any{"controlPlaneEndpoint": endpoint("10.0.0.7", 6443)}
+	for _, c := range []struct {
+		name   string
+		object Referred
+		up     bool
+		host   string
+		err    string
+	}{
+		{name: "nothing", object: found("FakeControlPlane", address, nil)},
+		{name: "initialized", object: found("FakeControlPlane", nil, initialized), up: true},
+		{name: "its own endpoint", object: found("FakeControlPlane", address, initialized), up: true, host: "10.0.0.7"},
+		{name: "the older contract", object: older(found("FakeControlPlane", address, map[string]any{"initialized": true})), up: true, host: "10.0.0.7"},
+		{name: "a flag of the wrong type", object: found("FakeControlPlane", nil, map[string]any{"initialization": map[string]any{"controlPlaneInitialized": int64(1)}}), err: "controlPlaneInitialized"},
+		{name: "missing", object: none},
+		{name: "unreadable", object: Referred{Err: errRead}, err: "refused"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := Decide(world(fresh, controlPlaneIs(c.object)))
+			assert.Equal(t, c.up, isTrue(d.Cluster.Status.Initialization.ControlPlaneInitialized))
+			assert.Equal(t, c.host, d.Cluster.Spec.ControlPlaneEndpoint.Host)
+			if c.err != "" {
+				assert.ErrorContains(t, d.Err, c.err)
+			} else {
+				assert.NoError(t, d.Err)
+			}
+		})
+	}
+}
+
+func TestEventsAreToldOnce(t *testing.T) {
+	w := world(clusterWith(func(c *clusterv1.Cluster) {
+		c.Status.Initialization, c.Status.Phase = clusterv1.ClusterInitializationStatus{}, clusterv1.ClusterPhaseProvisioning
+	}))
+	d := Decide(w)
+	var reasons []string
+	for _, e := range d.Events {
+		reasons = append(reasons, e.Reason)
+	}
+	assert.Equal(t, []string{"InfrastructureReady", "ControlPlaneInitialized", clusterv1.ClusterPhaseProvisioned}, reasons)
+	w.Cluster = d.Cluster
+	assert.Empty(t, Decide(w).Events)
+}
+
+func TestAdoption(t *testing.T) {
+	stray := found("FakeCluster", nil, nil)
+	stray.Object.SetOwnerReferences(nil)
+	d := Decide(world(infrastructureIs(stray)))
+	assert.Equal(t, []Action{Adopt{Object: stray.Object}}, d.Actions)
+	assert.Nil(t, ownerReference(runningCluster()).Controller)
+	topology := runningCluster()
+	topology.Spec.Topology.ClassRef.Name = "class"
+	assert.True(t, *ownerReference(topology).Controller, "what a topology makes is controlled by the Cluster")
+}
+
+func TestKubeconfigWithoutControlPlaneObject(t *testing.T) {
+	ca := &certificates.KeyPair{}
+	missing := func(w *World) { w.Kubeconfig.Exists = false }
+	authority := func(w *World) { w.Kubeconfig = KubeconfigView{CA: ca} }
+	d := Decide(world(standalone, missing, authority))
+	assert.Equal(t, []Action{CreateKubeconfig{Endpoint: clusterv1.APIEndpoint{Host: "10.0.0.1", Port: 6443}, CA: *ca}}, d.Actions)
+	assert.Empty(t, Decide(world(standalone)).Actions, "it exists")
+	assert.Empty(t, Decide(world(authority)).Actions, "the control plane object makes it")
+	assert.Empty(t, Decide(world(standalone, authority, fresh, standalone, authority)).Actions, "no endpoint yet")
+	d = Decide(world(standalone, missing))
+	require.NoError(t, d.Err)
+	assert.Equal(t, authorityPoll, d.After, "the authority's Secret may have no label that a watch sees")
+	assert.ErrorContains(t, Decide(world(standalone, func(w *World) { w.Kubeconfig = KubeconfigView{Err: errRead} })).Err, "refused")
+}
+
+func TestStandaloneControlPlaneInitializesWithItsFirstNode(t *testing.T) {
+	uninitialized := clusterWith(func(c *clusterv1.Cluster) { c.Status.Initialization.ControlPlaneInitialized = nil })
+	assert.False(t, isTrue(Decide(world(standalone, uninitialized)).Cluster.Status.Initialization.ControlPlaneInitialized))
+	d := Decide(world(standalone, uninitialized, func(w *World) { w.Descendants.Machines[0].Status.NodeRef.Name = "n" }))
+	assert.True(t, isTrue(d.Cluster.Status.Initialization.ControlPlaneInitialized))
+}
+
+func TestAClusterWithoutReferences(t *testing.T) {
+	d := Decide(world(fresh, standalone, infrastructureIs(Referred{}), clusterWith(func(c *clusterv1.Cluster) { c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{} })))
+	require.NoError(t, d.Err)
+	assert.True(t, conditions.IsTrue(d.Cluster, clusterv1.InfrastructureReadyCondition), "someone else provides it")
+	assert.Equal(t, clusterv1.ClusterPhasePending, d.Cluster.Status.Phase)
+}
