@@ -139,7 +139,8 @@ func forNode(config *container.Config, host *container.HostConfig) {
 	host.SecurityOpt = []string{"seccomp=unconfined", "apparmor=unconfined"}
 	host.CgroupnsMode = container.CgroupnsModePrivate
 	host.Tmpfs = map[string]string{"/tmp": "", "/run": ""}
-	host.Mounts = append(host.Mounts, mount.Mount{Type: mount.TypeBind, Source: "/lib/modules", Target: "/lib/modules", ReadOnly: true})
+	// Unlike a mount, a bind does not fail on hosts without modules.
+	host.Binds = []string{"/lib/modules:/lib/modules:ro"}
 	host.Sysctls["net.ipv6.conf.all.disable_ipv6"] = "0"
 	host.Sysctls["net.ipv6.conf.all.forwarding"] = "1"
 }
