@@ -59,19 +59,19 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 		setup       func(context.Context, ctrl.Manager, int) error
 	}{
 		{"cluster", o.cluster, (&cluster.Controller{
-			Client: c, Live: mgr.GetAPIReader(), Resolver: resolver, ClusterCache: clusters,
+			Client: c, Live: mgr.GetAPIReader(), Resolver: resolver, ClusterCache: clusters, WatchFilter: flags.WatchFilter,
 			Recorder: mgr.GetEventRecorder("cluster-controller"), ConnectionGrace: o.remote.ConnectionGracePeriod,
 			BeforeDeleteHook: flags.Features.Enabled(manager.FeatureClusterTopology) && flags.Features.Enabled(manager.FeatureRuntimeSDK),
 		}).SetupWithManager},
 		{"machine", o.machine, (&machine.Controller{
-			Client: c, Resolver: resolver, ClusterCache: clusters, Recorder: mgr.GetEventRecorder("machine-controller"),
+			Client: c, Resolver: resolver, ClusterCache: clusters, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machine-controller"),
 			ConditionsGrace: o.remote.ConditionsGracePeriod, Node: o.nodeSync(flags.Features),
 		}).SetupWithManager},
 		{"machineset", o.machineSet, (&machineset.Controller{
-			Client: c, Resolver: resolver, Recorder: mgr.GetEventRecorder("machineset-controller"), PreflightChecks: o.preflightChecks(flags.Features),
+			Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machineset-controller"), PreflightChecks: o.preflightChecks(flags.Features),
 		}).SetupWithManager},
 		{"machinedeployment", o.machineDeployment, (&machinedeployment.Controller{
-			Client: c, Resolver: resolver, Recorder: mgr.GetEventRecorder("machinedeployment-controller"),
+			Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machinedeployment-controller"),
 		}).SetupWithManager},
 	}
 	for _, k := range controllers {

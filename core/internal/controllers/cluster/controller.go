@@ -39,6 +39,8 @@ type Controller struct {
 	Resolver     *contractversion.Resolver
 	ClusterCache clustercache.Cache
 	Recorder     events.EventRecorder
+	// WatchFilter, if set, is the value that the label cluster.x-k8s.io/watch-filter of a Cluster must have to be handled here.
+	WatchFilter string
 	// ConnectionGrace is how long after the last answer a connection counts as up; see --remote-connection-grace-period.
 	ConnectionGrace time.Duration
 	// BeforeDeleteHook is set where both ClusterTopology and RuntimeSDK are on.
@@ -78,6 +80,9 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	cluster := &clusterv1.Cluster{}
 	if err := c.Client.Get(ctx, req.NamespacedName, cluster); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if c.WatchFilter != "" && cluster.Labels[clusterv1.WatchLabel] != c.WatchFilter {
+		return reconcile.Result{}, nil
 	}
 	if wait := c.writes.Stale(cluster, time.Now()); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil

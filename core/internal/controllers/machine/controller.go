@@ -37,6 +37,8 @@ type Controller struct {
 	Resolver     *contractversion.Resolver
 	ClusterCache clustercache.Cache
 	Recorder     events.EventRecorder
+	// WatchFilter, if set, is the value that the label cluster.x-k8s.io/watch-filter of a Machine must have to be handled here.
+	WatchFilter string
 	// ConditionsGrace is how long conditions about a Node outlive the connection; see --remote-conditions-grace-period.
 	ConditionsGrace time.Duration
 	// Node says what goes from Machines to Nodes.
@@ -81,6 +83,9 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	m := &clusterv1.Machine{}
 	if err := c.Client.Get(ctx, req.NamespacedName, m); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if c.WatchFilter != "" && m.Labels[clusterv1.WatchLabel] != c.WatchFilter {
+		return reconcile.Result{}, nil
 	}
 	if wait := c.writes.Stale(m, time.Now()); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
