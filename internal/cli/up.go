@@ -36,7 +36,8 @@ func newUp(o *options) *cobra.Command {
 		Use:   "up",
 		Short: "Start a management plane on this machine",
 		Long: "Starts etcd, an API server, the controllers of Kubernetes that are needed, and the managers, and returns when all are\n" +
-			"ready. They run on until `slipway down`. Starting a plane that runs already changes nothing.",
+			"ready. They run on until `slipway down`. Starting a plane that runs already changes nothing, unless its programs have been\n" +
+			"rebuilt: then it is started again with its data.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.foreground {
@@ -84,6 +85,13 @@ func (o *options) up(ctx context.Context, flags upFlags) (plane.Status, error) {
 	before, err := plane.Read(folder)
 	if err != nil {
 		return before, err
+	}
+	if old := before.Outdated(); len(old) > 0 {
+		fmt.Fprintf(o.err, "Starting the management plane again, since these have been rebuilt: %s\n", strings.Join(old, ", "))
+		if _, err := plane.Down(ctx, folder); err != nil {
+			return before, err
+		}
+		before = plane.Status{}
 	}
 	command := []string{program, "supervise", "--state-dir", string(folder)}
 	tell := o.tellStep

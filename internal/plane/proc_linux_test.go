@@ -2,11 +2,15 @@ package plane
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/slipway-capi/slipway/internal/supervise"
 )
 
 func TestProgramAreas(t *testing.T) {
@@ -37,4 +41,22 @@ func TestUsageOfThisProcess(t *testing.T) {
 	releaseProgram(os.Getpid())
 	_, err = usage(os.Getpid())
 	require.NoError(t, err, "a process goes on after its program's pages were taken")
+}
+
+func TestARebuiltProgramIsNoticed(t *testing.T) {
+	dir := t.TempDir()
+	content, err := os.ReadFile("/bin/sleep")
+	require.NoError(t, err)
+	program := filepath.Join(dir, "sleep")
+	require.NoError(t, os.WriteFile(program, content, 0o755))
+	cmd := exec.Command(program, "60")
+	require.NoError(t, cmd.Start())
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	status := Status{Processes: []supervise.State{{Name: "core", PID: cmd.Process.Pid}, {Name: "dead"}}}
+	assert.Empty(t, status.Outdated())
+	require.NoError(t, os.Remove(program))
+	assert.Equal(t, []string{"core"}, status.Outdated())
 }

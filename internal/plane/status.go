@@ -95,3 +95,17 @@ func (s Status) Usages() map[string]Usage {
 	}
 	return usages
 }
+
+// Outdated names the processes whose programs have been built again since they were started, where the system tells.
+func (s Status) Outdated() []string {
+	var names []string
+	if s.Supervisor != 0 && replaced(s.Supervisor) {
+		names = append(names, "supervisor")
+	}
+	for _, p := range s.Processes {
+		if p.PID != 0 && replaced(p.PID) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
