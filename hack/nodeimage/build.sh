@@ -3,6 +3,7 @@
 # packages, and Kubernetes, etcd, CoreDNS and the pod network built from their modules. Nothing happens when the image for
 # these very inputs exists. Needs root for the Debian packages, and a Docker engine.
 set -euo pipefail
+shopt -s nullglob
 cd "$(dirname "$0")/../.."
 
 say() { printf '%s\n' "$*"; }
@@ -24,7 +25,7 @@ fi
 
 # Programs, each built once into the cache.
 bin=$cache/kubernetes/$kubernetes
-make --no-print-directory bin/slipway 2>/dev/null || go build -o bin/slipway ./cmd/slipway
+go build -o bin/slipway ./cmd/slipway
 bin/slipway binaries --set kubernetes
 bin/slipway binaries --set etcd
 build() { # build TARGET MODULE_FOLDER PACKAGE
@@ -87,7 +88,7 @@ with_iptables() { # with_iptables BINARY FOLDER PATH_INSIDE
   local folder=$2
   mkdir -p "$folder/usr/sbin" "$folder/usr/lib" "$folder/$(dirname "$3")" "$folder/tmp" "$folder/run" "$folder/etc"
   ln -sfn usr/lib "$folder/lib"; ln -sfn usr/lib64 "$folder/lib64"; ln -sfn usr/sbin "$folder/sbin"
-  (cd "$work/root" && tar -c usr/sbin/xtables-* usr/sbin/nft usr/lib/*/xtables $(ldd_closure usr/sbin/xtables-nft-multi usr/sbin/xtables-legacy-multi usr/sbin/nft)) | tar -C "$folder" -x
+  (cd "$work/root" && tar -c usr/sbin/xtables-* usr/sbin/nft* usr/lib/*/xtables $(ldd_closure usr/sbin/xtables-*-multi usr/sbin/nft*)) | tar -C "$folder" -x
   for name in iptables ip6tables iptables-save ip6tables-save iptables-restore ip6tables-restore; do
     ln -sfn xtables-nft-multi "$folder/usr/sbin/$name"
   done
@@ -107,7 +108,7 @@ from_folder "$work/images/pod-network" "slipway.local/pod-network:$network" "$pa
 
 # The node: Debian, the programs of a node, and the images in its containerd.
 docker import "$base" slipway/node-base:latest >/dev/null
-docker run -d --pull=never --privileged --name $builder --entrypoint sleep slipway/node-base:latest infinity >/dev/null
+docker run -d --pull=never --privileged --stop-signal SIGRTMIN+3 --name $builder --entrypoint sleep slipway/node-base:latest infinity >/dev/null
 node=$work/node
 mkdir -p $node/usr/bin $node/kind/manifests $node/etc/systemd/system $node/etc/containerd $node/etc/sysctl.d $node/usr/local/bin
 for program in kubeadm kubelet kubectl; do ln "$bin/$program" $node/usr/bin/ 2>/dev/null || cp "$bin/$program" $node/usr/bin/; done
@@ -122,8 +123,8 @@ cp $here/files/sysctl.conf $node/etc/sysctl.d/99-node.conf
 docker save -o "$node/images.tar" "${images[@]}"
 tar -C $node --owner=0 --group=0 -c . | docker cp - $builder:/
 docker exec $builder /setup.sh
-docker stop -t 1 $builder >/dev/null
-docker commit --change 'ENTRYPOINT ["/usr/local/bin/entrypoint"]' --change 'CMD []' --change 'STOPSIGNAL SIGRTMIN+3' --change 'ENV container=docker' \
+docker kill $builder >/dev/null
+docker commit --change 'ENTRYPOINT ["/usr/local/bin/entrypoint"]' --change 'CMD []' --change 'ENV container=docker' \
   --change "$path" --change "LABEL slipway.dev/key=$key" --change "LABEL slipway.dev/kubernetes=$kubernetes" $builder "$image" >/dev/null
 docker tag "$image" slipway/haproxy:latest
 docker rmi slipway/node-base:latest "${images[@]}" >/dev/null 2>&1 || true
