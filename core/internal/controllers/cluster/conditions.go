@@ -88,6 +88,8 @@ func mirrored(w World, r Referred, m mirror) metav1.Condition {
 	switch {
 	case m.kind == "":
 		return condition(m.target, metav1.ConditionFalse, clusterv1.ObjectDoesNotExistReason, "The topology has not been generated yet")
+	case awaitsProvider(r.Err):
+		return condition(m.target, metav1.ConditionUnknown, clusterv1.InternalErrorReason, r.Err.Error())
 	case r.Err != nil:
 		return condition(m.target, metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager")
 	case r.Object == nil && m.was && w.deleting():

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -65,6 +66,7 @@ func (c *Controller) SetupWithManager(ctx context.Context, mgr ctrl.Manager, con
 	self, err := ctrl.NewControllerManagedBy(mgr).Named("cluster").For(&clusterv1.Cluster{}).
 		Watches(&clusterv1.Machine{}, member).Watches(&clusterv1.MachineSet{}, member).
 		Watches(&clusterv1.MachineDeployment{}, member).Watches(&clusterv1.MachinePool{}, member).
+		WatchesMetadata(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(c.ofCRD)).
 		WatchesRawSource(c.ClusterCache.Source("cluster", &handler.EnqueueRequestForObject{}, clustercache.WithProbeFailure(c.ConnectionGrace))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Build(c)
 	if err != nil {

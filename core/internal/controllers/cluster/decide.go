@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/accessors"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/paused"
@@ -177,8 +178,14 @@ func (d *Decision) kubeconfig(w World) {
 	d.Actions = append(d.Actions, CreateKubeconfig{Endpoint: c.Spec.ControlPlaneEndpoint, CA: *w.Kubeconfig.CA})
 }
 
+// awaitsProvider says that a kind is not installed, or not as the contract wants it. That is no state to try again: the
+// watch on CustomResourceDefinitions tells when it changes.
+func awaitsProvider(err error) bool {
+	return errors.Is(err, contractversion.ErrNoCRD) || errors.Is(err, contractversion.ErrNoContract)
+}
+
 func (d *Decision) fail(err error) {
-	if err != nil {
+	if err != nil && !awaitsProvider(err) {
 		d.Err = errors.Join(d.Err, err)
 	}
 }

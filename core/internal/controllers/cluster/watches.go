@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/labels"
 )
 
@@ -26,7 +28,8 @@ func byReference(o client.Object) []string {
 	var keys []string
 	for _, ref := range []clusterv1.ContractVersionedObjectReference{spec.InfrastructureRef, spec.ControlPlaneRef} {
 		if ref.Name != "" {
-			keys = append(keys, referenceKey(ref.APIGroup, ref.Kind, ref.Name))
+			gk := schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}
+			keys = append(keys, referenceKey(ref.APIGroup, ref.Kind, ref.Name), contractversion.CRDName(gk))
 		}
 	}
 	return keys
@@ -38,9 +41,17 @@ func referenceKey(group, kind, name string) string { return group + "/" + kind +
 // its Cluster wakes it although it has no owner yet.
 func (c *Controller) ofReferred(ctx context.Context, o client.Object) []reconcile.Request {
 	gvk := o.GetObjectKind().GroupVersionKind()
+	return c.list(ctx, client.InNamespace(o.GetNamespace()), client.MatchingFields{referenceIndex: referenceKey(gvk.Group, gvk.Kind, o.GetName())})
+}
+
+// ofCRD finds the Clusters that wait for a provider to be installed.
+func (c *Controller) ofCRD(ctx context.Context, o client.Object) []reconcile.Request {
+	return c.list(ctx, client.MatchingFields{referenceIndex: o.GetName()})
+}
+
+func (c *Controller) list(ctx context.Context, opts ...client.ListOption) []reconcile.Request {
 	list := &clusterv1.ClusterList{}
-	key := client.MatchingFields{referenceIndex: referenceKey(gvk.Group, gvk.Kind, o.GetName())}
-	if err := c.Client.List(ctx, list, client.InNamespace(o.GetNamespace()), key); err != nil {
+	if err := c.Client.List(ctx, list, opts...); err != nil {
 		return nil
 	}
 	var out []reconcile.Request

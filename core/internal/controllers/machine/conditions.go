@@ -63,6 +63,8 @@ func infrastructureReady(w World, m *clusterv1.Machine) metav1.Condition {
 // mirrored shows the Ready condition of a provider object, or why there is none.
 func mirrored(w World, r Referred, target, kind, flag string, was bool) metav1.Condition {
 	switch {
+	case awaitsProvider(r.Err):
+		return condition(target, metav1.ConditionUnknown, clusterv1.InternalErrorReason, r.Err.Error())
 	case r.Err != nil:
 		return condition(target, metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager")
 	case r.Object == nil && was && w.deleting():

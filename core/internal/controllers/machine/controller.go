@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -68,6 +69,7 @@ func (c *Controller) SetupWithManager(ctx context.Context, mgr ctrl.Manager, con
 	c.self, err = ctrl.NewControllerManagedBy(mgr).Named("machine").For(&clusterv1.Machine{}).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(c.ofCluster), builder.WithPredicates(clusterMatters())).
 		Watches(&clusterv1.MachineDeployment{}, handler.EnqueueRequestsFromMapFunc(c.ofDeployment), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesMetadata(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(c.ofCRD)).
 		WatchesRawSource(c.ClusterCache.Source("machine", handler.EnqueueRequestsFromMapFunc(c.ofCluster), clustercache.WithProbeFailure(c.ConditionsGrace))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Build(c)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/accessors"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/paused"
@@ -166,8 +167,14 @@ func (d *Decision) certificates(w World) {
 	m.Status.CertificatesExpiryDate = metav1.NewTime(at)
 }
 
+// awaitsProvider says that a kind is not installed, or not as the contract wants it. That is no state to try again: the
+// watch on CustomResourceDefinitions tells when it changes.
+func awaitsProvider(err error) bool {
+	return errors.Is(err, contractversion.ErrNoCRD) || errors.Is(err, contractversion.ErrNoContract)
+}
+
 func (d *Decision) fail(err error) {
-	if err != nil {
+	if err != nil && !awaitsProvider(err) {
 		d.Err = errors.Join(d.Err, err)
 	}
 }

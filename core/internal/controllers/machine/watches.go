@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -15,6 +16,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/labels"
 )
 
@@ -30,7 +32,8 @@ func byReference(o client.Object) []string {
 	var keys []string
 	for _, ref := range []clusterv1.ContractVersionedObjectReference{spec.Bootstrap.ConfigRef, spec.InfrastructureRef} {
 		if ref.Name != "" {
-			keys = append(keys, referenceKey(ref.APIGroup, ref.Kind, ref.Name))
+			gk := schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}
+			keys = append(keys, referenceKey(ref.APIGroup, ref.Kind, ref.Name), contractversion.CRDName(gk))
 		}
 	}
 	return keys
@@ -43,6 +46,11 @@ func referenceKey(group, kind, name string) string { return group + "/" + kind +
 func (c *Controller) ofReferred(ctx context.Context, o client.Object) []reconcile.Request {
 	gvk := o.GetObjectKind().GroupVersionKind()
 	return c.list(ctx, client.InNamespace(o.GetNamespace()), client.MatchingFields{referenceIndex: referenceKey(gvk.Group, gvk.Kind, o.GetName())})
+}
+
+// ofCRD finds the Machines that wait for a provider to be installed.
+func (c *Controller) ofCRD(ctx context.Context, o client.Object) []reconcile.Request {
+	return c.list(ctx, client.MatchingFields{referenceIndex: o.GetName()})
 }
 
 // clusterMatters passes what a Machine needs to know of its Cluster; its counters and most conditions are not among it.
