@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -12,6 +13,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 )
@@ -34,13 +36,13 @@ func (d *Decision) delete(w World) {
 		d.fail(w.Descendants.Err)
 		return
 	}
-	workers := workersOf(w)
+	workers, was := workersOf(w), w.Cluster.Status.Initialization
 	switch {
 	case len(workers) > 0:
 		d.deleting(clusterv1.ClusterDeletingWaitingForWorkersDeletionReason, tell(workers))
 		d.removeOwned(workers)
-	case d.remove(w.ControlPlane, clusterv1.ClusterDeletingWaitingForControlPlaneDeletionReason):
-	case d.remove(w.Infrastructure, clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason):
+	case d.remove(w.ControlPlane, isTrue(was.ControlPlaneInitialized), clusterv1.ClusterDeletingWaitingForControlPlaneDeletionReason):
+	case d.remove(w.Infrastructure, isTrue(was.InfrastructureProvisioned), clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason):
 	default:
 		d.deleting(clusterv1.DeletionCompletedReason, "")
 		d.Cluster.Finalizers = slices.DeleteFunc(d.Cluster.Finalizers, func(f string) bool { return f == clusterv1.ClusterFinalizer })
@@ -105,9 +107,15 @@ func tell(list []named) string {
 	return strings.Join(lines, "\n")
 }
 
-// remove deletes a referred object and says whether it is still there. Unreadable is not gone.
-func (d *Decision) remove(r Referred, reason string) bool {
+// remove deletes a referred object and says whether it is still there. Unreadable is not gone; was says
+// whether it has ever been up.
+func (d *Decision) remove(r Referred, was bool, reason string) bool {
 	switch {
+	case errors.Is(r.Err, contractversion.ErrNoCRD) && !was:
+		return false // a kind that was never installed: there is nothing that could be left behind
+	case awaitsProvider(r.Err):
+		d.deleting(reason, r.Err.Error())
+		return true
 	case r.Err != nil:
 		d.deleting(reason, "The object to delete cannot be read")
 		d.fail(r.Err)

@@ -13,8 +13,11 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/labels"
 )
+
+var errNoKind = fmt.Errorf("fakeclusters: %w", contractversion.ErrNoCRD)
 
 func deletedBy(d Decision) []string {
 	var out []string
@@ -56,6 +59,9 @@ func TestDeletionSteps(t *testing.T) {
 		{name: "4 unreadable is not gone", changes: []change{empty, controlPlaneIs(Referred{Err: errRead})}, reason: clusterv1.ClusterDeletingWaitingForControlPlaneDeletionReason, err: "refused"},
 		{name: "5 then the infrastructure", changes: []change{empty, controlPlaneIs(none)}, reason: clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason, deletes: []string{"FakeCluster c"}},
 		{name: "5 unreadable is not gone", changes: []change{empty, controlPlaneIs(none), infrastructureIs(Referred{Err: errRead})}, reason: clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason, err: "refused"},
+		{name: "5 a kind that was never installed leaves nothing behind", changes: []change{fresh, controlPlaneIs(none), infrastructureIs(Referred{Err: errNoKind})}, reason: clusterv1.DeletionCompletedReason},
+		{name: "5 a kind that is gone may leave something behind", changes: []change{empty, controlPlaneIs(none), infrastructureIs(Referred{Err: errNoKind})},
+			reason: clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason, message: errNoKind.Error()},
 		{name: "6 then the cluster", changes: []change{empty, gone}, reason: clusterv1.DeletionCompletedReason},
 		{name: "6 a cluster that never had anything", changes: []change{fresh, gone}, reason: clusterv1.DeletionCompletedReason},
 	} {

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -11,6 +12,7 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/contractversion"
 )
 
 // delete takes the first unfinished step of the deletion. It needs nothing that may have vanished: what is known to be
@@ -22,11 +24,12 @@ func (d *Decision) delete(w World) {
 		d.fail(err)
 		return
 	}
+	was := w.Machine.Status.Initialization
 	switch {
 	case node && d.waitForHooks(w, clusterv1.PreDrainDeleteHookAnnotationPrefix, clusterv1.MachineDeletingWaitingForPreDrainHookReason):
 	case d.waitForHooks(w, clusterv1.PreTerminateDeleteHookAnnotationPrefix, clusterv1.MachineDeletingWaitingForPreTerminateHookReason):
-	case d.remove(w.Infrastructure, clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason):
-	case d.remove(w.Bootstrap, clusterv1.MachineDeletingWaitingForBootstrapDeletionReason):
+	case d.remove(w.Infrastructure, isTrue(was.InfrastructureProvisioned), clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason):
+	case d.remove(w.Bootstrap, isTrue(was.BootstrapDataSecretCreated), clusterv1.MachineDeletingWaitingForBootstrapDeletionReason):
 	case node && d.removeNode(w):
 	default:
 		d.deleting(clusterv1.DeletionCompletedReason, "")
@@ -77,9 +80,15 @@ func (d *Decision) waitForHooks(w World, prefix, reason string) bool {
 	return true
 }
 
-// remove deletes a provider object and says whether it is still there. Unreadable is not gone.
-func (d *Decision) remove(r Referred, reason string) bool {
+// remove deletes a provider object and says whether it is still there. Unreadable is not gone; was says
+// whether it has ever been up.
+func (d *Decision) remove(r Referred, was bool, reason string) bool {
 	switch {
+	case errors.Is(r.Err, contractversion.ErrNoCRD) && !was:
+		return false // a kind that was never installed: there is nothing that could be left behind
+	case awaitsProvider(r.Err):
+		d.deleting(reason, r.Err.Error())
+		return true
 	case r.Err != nil:
 		d.deleting(reason, "The object to delete cannot be read")
 		d.fail(r.Err)

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"math/rand"
 	"testing"
 	"time"
@@ -11,7 +12,10 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/contractversion"
 )
+
+var errNoKind = fmt.Errorf("fakemachines: %w", contractversion.ErrNoCRD)
 
 const (
 	preDrain     = clusterv1.PreDrainDeleteHookAnnotationPrefix + "/backup"
@@ -38,6 +42,8 @@ func TestDeletionSteps(t *testing.T) {
 		{name: "4 also for the last control plane machine", changes: []change{annotated(preTerminate), func(w *World) { w.ControlPlane.OtherMachines = 0 }}, reason: clusterv1.MachineDeletingWaitingForPreTerminateHookReason},
 		{name: "5 infrastructure first", reason: clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason, deletes: "FakeMachine"},
 		{name: "5 unreadable is not gone", changes: []change{infrastructureIs(Referred{Err: errRead})}, reason: clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason, err: "refused"},
+		{name: "5 a kind that was never installed leaves nothing behind", changes: []change{young, infrastructureIs(Referred{Err: errNoKind}), bootstrapIs(none)}, done: true},
+		{name: "5 a kind that is gone may leave something behind", changes: []change{infrastructureIs(Referred{Err: errNoKind})}, reason: clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason},
 		{name: "6 then bootstrap", changes: []change{infrastructureIs(none)}, reason: clusterv1.MachineDeletingWaitingForBootstrapDeletionReason, deletes: "FakeBootstrap"},
 		{name: "6 unreadable is not gone", changes: []change{infrastructureIs(none), bootstrapIs(Referred{Err: errRead})}, reason: clusterv1.MachineDeletingWaitingForBootstrapDeletionReason, err: "refused"},
 		{name: "7 then the Node", changes: []change{gone}, reason: clusterv1.MachineDeletingDeletingNodeReason, deletes: "Node"},
