@@ -88,7 +88,7 @@ with_iptables() { # with_iptables BINARY FOLDER PATH_INSIDE
   local folder=$2
   mkdir -p "$folder/usr/sbin" "$folder/usr/lib" "$folder/$(dirname "$3")" "$folder/tmp" "$folder/run" "$folder/etc"
   ln -sfn usr/lib "$folder/lib"; ln -sfn usr/lib64 "$folder/lib64"; ln -sfn usr/sbin "$folder/sbin"
-  (cd "$work/root" && tar -c usr/sbin/xtables-* usr/sbin/nft* usr/lib/*/xtables $(ldd_closure usr/sbin/xtables-*-multi usr/sbin/nft*)) | tar -C "$folder" -x
+  (cd "$work/root" && tar -c usr/sbin/xtables-* usr/sbin/nft* usr/lib/*/xtables $(ldd_closure usr/sbin/xtables-*-multi usr/sbin/nft* usr/lib/*/xtables/*.so)) | tar -C "$folder" -x
   for name in iptables ip6tables iptables-save ip6tables-save iptables-restore ip6tables-restore; do
     ln -sfn xtables-nft-multi "$folder/usr/sbin/$name"
   done

@@ -38,6 +38,7 @@ type Values struct {
 const haproxyTemplate = `global
   log stdout format raw local0 info
   maxconn 100000
+  no strict-limits
   stats socket /run/haproxy.sock mode 600 level admin
 
 resolvers engine
