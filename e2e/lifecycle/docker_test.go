@@ -16,7 +16,7 @@ import (
 )
 
 func TestDockerCluster(t *testing.T) {
-	require.Empty(t, containers(t, ""), "containers of an earlier cluster are in the way: make quickstart-down")
+	require.Empty(t, containers(t, ""), "containers of an earlier run are in the way")
 	lifecycle(t, backend{
 		manifest: "docs/quickstart/docker.yaml",
 		addons:   []string{"hack/nodeimage/cni.yaml"},

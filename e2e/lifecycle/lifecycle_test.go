@@ -1,6 +1,9 @@
 package lifecycle
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +19,8 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 )
 
-const clusterName = "quickstart"
+// clusterName is not that of the quick start, which may run on the same machine.
+const clusterName = "lifecycle"
 
 // backend is what differs between the tests.
 type backend struct {
@@ -32,7 +36,7 @@ type backend struct {
 // lifecycle is the test: create 1+1, scale the workers to 2, scale the control plane to 3, delete.
 func lifecycle(t *testing.T, b backend) {
 	p := startPlane(t)
-	create := []string{"quickstart", "-f", b.manifest, "--timeout", b.patience.String()}
+	create := []string{"quickstart", "-f", renamed(t, b.manifest), "--timeout", b.patience.String()}
 	for _, addon := range b.addons {
 		create = append(create, "--addon", addon)
 	}
@@ -40,16 +44,26 @@ func lifecycle(t *testing.T, b backend) {
 	t.Run("the new cluster has two Nodes", func(t *testing.T) { p.checkNodes(t, 2, b) })
 	t.Run("creating it again changes nothing", func(t *testing.T) { p.checkIdempotence(t, create) })
 
-	p.scale(t, &clusterv1.MachineDeployment{ObjectMeta: meta("quickstart-workers")}, "2", b.patience)
+	p.scale(t, &clusterv1.MachineDeployment{ObjectMeta: meta(clusterName+"-workers")}, "2", b.patience)
 	p.checkNodes(t, 3, b)
 
 	controlPlane := object("controlplane.cluster.x-k8s.io", "KubeadmControlPlane")
-	controlPlane.SetName("quickstart-control-plane")
+	controlPlane.SetName(clusterName + "-control-plane")
 	controlPlane.SetNamespace("default")
 	p.scale(t, controlPlane, "3", b.patience)
 	p.checkNodes(t, 5, b)
 
 	p.delete(t, b)
+}
+
+// renamed is a copy of a quick-start manifest for the cluster of the test.
+func renamed(t *testing.T, manifest string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, manifest))
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "cluster.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(content), "quickstart", clusterName)), 0o600))
+	return file
 }
 
 // checkNodes compares the workload cluster's Nodes with the Machines.
