@@ -10,6 +10,7 @@ require (
 	github.com/moby/moby/client v0.6.3
 	github.com/slipway-capi/slipway/contract v0.0.0-00010101000000-000000000000
 	github.com/spf13/pflag v1.0.10
+	github.com/stretchr/testify v1.12.1
 	google.golang.org/grpc v1.83.2
 	gopkg.in/evanphx/json-patch.v4 v4.13.0
 	k8s.io/api v0.37.2

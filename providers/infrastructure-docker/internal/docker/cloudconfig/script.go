@@ -26,6 +26,7 @@ const (
 
 const prologue = `#!/bin/bash
 state=` + StateFolder + `
+export _slipway_state=$state
 umask 022
 exec >>$state/log 2>&1 </dev/null
 rm -f $state/failed
@@ -100,7 +101,7 @@ func writeCommands(b *strings.Builder, name string, commands []string) {
 	s.WriteString("#!/bin/sh\n")
 	for i, c := range commands {
 		message := fmt.Sprintf("%s %d of %d ended with status", name, i+1, len(commands))
-		fmt.Fprintf(&s, "%s\n_slipway_status=$?; [ $_slipway_status -eq 0 ] || echo \"%s $_slipway_status\" >>%s/failed\n", c, message, StateFolder)
+		fmt.Fprintf(&s, "%s\n_slipway_status=$?; [ $_slipway_status -eq 0 ] || echo \"%s $_slipway_status\" >>$_slipway_state/failed\n", c, message)
 	}
 	fmt.Fprintf(b, "base64 -d >$state/%s <<'END'\n%s\nEND\n", name, wrap([]byte(s.String())))
 	fmt.Fprintf(b, "/bin/sh $state/%s || failed \"%s ended early with status $?\"\n", name, name)
