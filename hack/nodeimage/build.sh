@@ -25,7 +25,7 @@ fi
 
 # Programs, each built once into the cache.
 bin=$cache/kubernetes/$kubernetes
-go build -o bin/slipway ./cmd/slipway
+[ -x bin/slipway ] || go build -o bin/slipway ./cmd/slipway
 bin/slipway binaries --set kubernetes
 bin/slipway binaries --set etcd
 build() { # build TARGET MODULE_FOLDER PACKAGE
@@ -95,7 +95,7 @@ with_iptables() { # with_iptables BINARY FOLDER PATH_INSIDE
   ln -f "$1" "$folder/$3" 2>/dev/null || cp "$1" "$folder/$3"
 }
 ldd_closure() {
-  chroot "$work/root" ldd "${@/#//}" | grep -o '/[^ ]*\.so[^ ]*' | sort -u | while read -r file; do
+  chroot "$work/root" ldd "${@/#//}" 2>/dev/null | awk '$2 == "=>" {print $3} $1 ~ /ld-linux/ && $2 != "=>" {print $1}' | sort -u | while read -r file; do
     file=$(chroot "$work/root" readlink -e "$(dirname "$file")")/$(basename "$file")
     echo "${file#/}"
     echo "$(chroot "$work/root" readlink -e "$file" | cut -c2-)"

@@ -48,6 +48,7 @@ defaults
   log global
   mode tcp
   option dontlognull
+  option dontlog-normal
   option redispatch
   timeout connect 5s
   timeout client 50s
