@@ -19,6 +19,7 @@ import (
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/controllers/devmachine"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/docker"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/cloud"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/webhooks"
 )
 
 type options struct {
@@ -34,6 +35,7 @@ func main() {
 		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, infrav1.AddToScheme},
 		Flags:            o.flags,
 		Setup:            o.setup,
+		Webhooks:         webhooks.SetupWithManager,
 	}.Main()
 }
 
