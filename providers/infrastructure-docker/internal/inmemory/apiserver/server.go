@@ -46,6 +46,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		answer(w, http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
 	case path == "apis":
 		answer(w, http.StatusOK, groupList())
+	case strings.HasPrefix(path, "openapi/v3"):
+		s.openAPI(w, path)
 	default:
 		s.resource(w, req, strings.Split(path, "/"))
 	}

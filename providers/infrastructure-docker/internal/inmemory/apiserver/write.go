@@ -150,7 +150,7 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 	kind := types.PatchType(strings.TrimSpace(strings.Split(req.Header.Get("Content-Type"), ";")[0]))
 	if kind == types.ApplyPatchType {
 		if _, err := s.Store.Get(t.key()); err != nil {
-			return s.applyNew(w, raw, t)
+			return s.applyNew(w, req, raw, t)
 		}
 	}
 	return s.change(w, req, t, func(current *unstructured.Unstructured) (*unstructured.Unstructured, error) {
@@ -162,12 +162,16 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 	})
 }
 
-func (s *Server) applyNew(w http.ResponseWriter, raw []byte, t target) error {
+func (s *Server) applyNew(w http.ResponseWriter, req *http.Request, raw []byte, t target) error {
 	obj := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(raw, &obj.Object); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	normalize(obj, t)
+	if dryRun(req) {
+		answer(w, http.StatusCreated, obj)
+		return nil
+	}
 	out, err := s.Store.Create(t.key(), obj)
 	if err != nil {
 		return err

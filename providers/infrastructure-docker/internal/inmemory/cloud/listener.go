@@ -7,6 +7,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -19,6 +20,9 @@ type listener struct {
 	tcp    net.Listener
 	server *http.Server
 	config atomic.Pointer[tls.Config]
+
+	mu    sync.Mutex
+	conns map[net.Conn]struct{}
 }
 
 func listen(address string, handler http.Handler) (*listener, error) {
@@ -26,14 +30,14 @@ func listen(address string, handler http.Handler) (*listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &listener{tcp: tcp}
+	l := &listener{tcp: tcp, conns: map[net.Conn]struct{}{}}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		if c := l.config.Load(); c != nil {
 			return c, nil
 		}
 		return nil, errNoServer
 	}}
-	l.server = &http.Server{Handler: authenticated(handler), TLSConfig: config, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(silent{}, "", 0)}
+	l.server = &http.Server{Handler: authenticated(handler), TLSConfig: config, ReadHeaderTimeout: 10 * time.Second, ConnState: l.track, ErrorLog: log.New(silent{}, "", 0)}
 	go func() { _ = l.server.ServeTLS(tcp, "", "") }()
 	return l, nil
 }
@@ -50,7 +54,26 @@ func (l *listener) serve(certificate tls.Certificate, clients *x509.CertPool) {
 }
 
 // pause stops answering; open connections end.
-func (l *listener) pause() { l.config.Store(nil) }
+func (l *listener) pause() {
+	l.config.Store(nil)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
+		_ = c.Close()
+	}
+}
+
+func (l *listener) track(c net.Conn, state http.ConnState) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		l.conns[c] = struct{}{}
+	case http.StateClosed, http.StateHijacked: // a port-forward leads to a Pod, which ends it
+		delete(l.conns, c)
+	case http.StateActive, http.StateIdle:
+	}
+}
 
 func (l *listener) serving() bool { return l.config.Load() != nil }
 

@@ -57,9 +57,10 @@ type Store struct {
 	watches map[*Watch]struct{}
 }
 
-// New makes an empty store.
+// New makes an empty store. Versions begin with the time: those that an earlier process gave out are then always older,
+// and a client that resumes with one is told so instead of waiting for events that it has missed.
 func New() *Store {
-	return &Store{now: time.Now, version: 1, objects: map[schema.GroupResource]map[types.NamespacedName]*unstructured.Unstructured{}, watches: map[*Watch]struct{}{}}
+	return &Store{now: time.Now, version: uint64(time.Now().UnixMicro()), objects: map[schema.GroupResource]map[types.NamespacedName]*unstructured.Unstructured{}, watches: map[*Watch]struct{}{}}
 }
 
 // Get returns an object.

@@ -26,6 +26,9 @@ func (s *Store) Watch(resource schema.GroupResource, namespace string, after uin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := &Watch{store: s, resource: resource, namespace: namespace, wake: make(chan struct{}, 1)}
+	if after > s.version {
+		return nil, nil, 0, ErrExpired
+	}
 	if after > 0 && after < s.version {
 		if len(s.history) == 0 || s.history[0].Version > after+1 {
 			return nil, nil, 0, ErrExpired
