@@ -16,7 +16,13 @@ import (
 )
 
 func TestDockerCluster(t *testing.T) {
-	require.Empty(t, containers(t, ""), "containers of an earlier run are in the way")
+	remove := func() {
+		if left := containers(t, ""); len(left) > 0 {
+			_ = exec.Command("docker", append([]string{"rm", "-fv"}, left...)...).Run()
+		}
+	}
+	remove()          // what a run that was interrupted has left
+	t.Cleanup(remove) // for a run that fails; the plane is stopped before
 	lifecycle(t, backend{
 		manifest: "docs/quickstart/docker.yaml",
 		addons:   []string{"hack/nodeimage/cni.yaml"},

@@ -44,7 +44,7 @@ func lifecycle(t *testing.T, b backend) {
 	t.Run("the new cluster has two Nodes", func(t *testing.T) { p.checkNodes(t, 2, b) })
 	t.Run("creating it again changes nothing", func(t *testing.T) { p.checkIdempotence(t, create) })
 
-	p.scale(t, &clusterv1.MachineDeployment{ObjectMeta: meta(clusterName+"-workers")}, "2", b.patience)
+	p.scale(t, &clusterv1.MachineDeployment{ObjectMeta: meta(clusterName + "-workers")}, "2", b.patience)
 	p.checkNodes(t, 3, b)
 
 	controlPlane := object("controlplane.cluster.x-k8s.io", "KubeadmControlPlane")

@@ -4,6 +4,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
+# Every node runs systemd, containerd, a kubelet and kube-proxy; the kernel's default of 128 inotify instances is enough for
+# about four of them, and then kube-proxy fails with "too many open files".
+instances=/proc/sys/fs/inotify/max_user_instances
+if [ -w "$instances" ] && [ "$(cat "$instances")" -lt 1024 ]; then echo 1024 >"$instances" || true; fi
+
 answers() { docker info >/dev/null 2>&1; }
 if answers; then exit 0; fi
 if [ "$(id -u)" -ne 0 ]; then
