@@ -55,7 +55,9 @@ func (d *Decision) inMemory(w World) {
 			d.set(p.condition, true, clusterv1.ProvisionedReason, "")
 			since = w.Now
 		}
-		began = since
+		if i <= 1 {
+			began = since // the delays of etcd and of the API server both count from the Node
+		}
 		if i == 0 {
 			d.provisioned(w)
 		}
