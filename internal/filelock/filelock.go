@@ -4,10 +4,12 @@ package filelock
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // ErrHeld says that another process (or another Lock of this one) holds the lock.
@@ -16,13 +18,16 @@ var ErrHeld = errors.New("locked by another process")
 // Lock is a held lock.
 type Lock struct{ file *os.File }
 
-// Try takes the lock or returns ErrHeld at once. The holder's process id is written into the file.
+// glance is how long somebody may be seen with the lock who only asks for its holder, or who has it and is about to say so.
+const glance = 200 * time.Millisecond
+
+// Try takes the lock or returns ErrHeld without waiting for its holder. The holder's process id is written into the file.
 func Try(path string) (*Lock, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := take(file); err != nil {
 		_ = file.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("%s: %w", path, ErrHeld)
@@ -36,12 +41,23 @@ func Try(path string) (*Lock, error) {
 	return &Lock{file: file}, nil
 }
 
+// take tries until a holder is certain to be more than somebody in Holder.
+func take(file *os.File) error {
+	for end := time.Now().Add(glance); ; time.Sleep(glance / 20) {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// writePID replaces what is in the file; a file that was there before is never empty.
 func writePID(file *os.File) error {
-	if err := file.Truncate(0); err != nil {
+	line := []byte(strconv.Itoa(os.Getpid()) + "\n")
+	if _, err := file.WriteAt(line, 0); err != nil {
 		return err
 	}
-	_, err := file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	return err
+	return file.Truncate(int64(len(line)))
 }
 
 // Release gives the lock up.
@@ -60,17 +76,26 @@ func Holder(path string) (int, error) {
 		return 0, err
 	}
 	defer file.Close()
+	for end := time.Now().Add(glance); ; time.Sleep(glance / 20) {
+		pid, err := holder(file)
+		if err == nil || time.Now().After(end) {
+			return pid, err
+		}
+	}
+}
+
+func holder(file *os.File) (int, error) {
 	// A shared lock succeeds unless somebody holds it; asking must not look like holding to another who asks.
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err == nil {
-		return 0, nil
+		return 0, syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
 	}
-	content, err := os.ReadFile(path)
+	content, err := io.ReadAll(io.NewSectionReader(file, 0, 64))
 	if err != nil {
 		return 0, err
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
 	if err != nil {
-		return 0, fmt.Errorf("%s holds no process id: %w", path, err)
+		return 0, fmt.Errorf("%s holds no process id: %w", file.Name(), err)
 	}
 	return pid, nil
 }

@@ -3,6 +3,7 @@ package filelock
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,4 +37,34 @@ func TestOtherErrorsAreNotHeld(t *testing.T) {
 	_, err := Try(filepath.Join(t.TempDir(), "missing", "lock"))
 	require.Error(t, err)
 	assert.False(t, IsHeld(err))
+}
+
+// TestAskingIsNotHolding takes and asks at the same time: asking neither keeps the lock from others nor fails.
+func TestAskingIsNotHolding(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+					_, err := Holder(path)
+					assert.NoError(t, err)
+				}
+			}
+		})
+	}
+	for range 100 {
+		lock, err := Try(path)
+		require.NoError(t, err)
+		holder, err := Holder(path)
+		require.NoError(t, err)
+		assert.Equal(t, os.Getpid(), holder)
+		require.NoError(t, lock.Release())
+	}
+	close(done)
+	wg.Wait()
 }
