@@ -30,8 +30,8 @@ func Key(cluster client.ObjectKey) client.ObjectKey {
 	return client.ObjectKey{Namespace: cluster.Namespace, Name: cluster.Name + "-lock"}
 }
 
-// Acquire takes the lock for a machine, or finds that the machine has it already. A lock whose holder does not exist any
-// more is removed, and the next attempt may win.
+// Acquire takes the lock for a machine, or finds that the machine has it already. A lock whose holder cannot initialize
+// the cluster any more is removed, and the next attempt may win.
 func Acquire(ctx context.Context, c client.Client, live client.Reader, cluster *clusterv1.Cluster, machine *clusterv1.Machine) (bool, error) {
 	content, err := json.Marshal(Holder{MachineName: machine.Name, UID: machine.UID})
 	if err != nil {
@@ -62,26 +62,56 @@ func inspect(ctx context.Context, c client.Client, live client.Reader, key clien
 	if err := json.Unmarshal([]byte(lock.Data[dataKey]), &holder); err != nil {
 		return false, fmt.Errorf("lock %s cannot be read; delete the ConfigMap if no machine is initializing: %w", key, err)
 	}
-	if holder.MachineName == machine.Name && (holder.UID == "" || holder.UID == machine.UID) {
+	if holder.is(machine) {
 		return true, nil
 	}
-	owner := &clusterv1.Machine{}
-	err := live.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: holder.MachineName}, owner)
-	gone := apierrors.IsNotFound(err) || (err == nil && holder.UID != "" && owner.UID != holder.UID)
-	if err != nil && !gone {
+	stale, err := abandoned(ctx, live, key.Namespace, holder)
+	if err != nil {
 		return false, fmt.Errorf("reading the holder of lock %s: %w", key, err)
 	}
-	if gone {
+	if stale {
 		return false, remove(ctx, c, lock)
 	}
 	return false, nil
 }
 
-// Release gives the lock up, whoever holds it; it is called once the cluster is initialized or the holder failed.
+// is tells a machine from another of the same name; locks of other managers hold no UID.
+func (h Holder) is(machine *clusterv1.Machine) bool {
+	return h.MachineName == machine.Name && (h.UID == "" || h.UID == machine.UID)
+}
+
+// abandoned says whether the holder is gone, or goes without ever having got its data. One that goes with its data may
+// be running kubeadm init still: that is waited for.
+func abandoned(ctx context.Context, live client.Reader, namespace string, holder Holder) (bool, error) {
+	machine := &clusterv1.Machine{}
+	err := live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: holder.MachineName}, machine)
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return !holder.is(machine) || (machine.DeletionTimestamp != nil && machine.Spec.Bootstrap.DataSecretName == nil), nil
+}
+
+// Release removes the lock of an initialized cluster, whoever holds it.
 func Release(ctx context.Context, c client.Client, live client.Reader, cluster client.ObjectKey) error {
 	lock := &corev1.ConfigMap{}
 	if err := live.Get(ctx, Key(cluster), lock); err != nil {
 		return client.IgnoreNotFound(err)
+	}
+	return remove(ctx, c, lock)
+}
+
+// GiveUp removes the lock if the machine holds it.
+func GiveUp(ctx context.Context, c client.Client, live client.Reader, cluster client.ObjectKey, machine *clusterv1.Machine) error {
+	lock := &corev1.ConfigMap{}
+	if err := live.Get(ctx, Key(cluster), lock); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	var holder Holder
+	if err := json.Unmarshal([]byte(lock.Data[dataKey]), &holder); err != nil || !holder.is(machine) {
+		return nil
 	}
 	return remove(ctx, c, lock)
 }

@@ -43,9 +43,9 @@ func (c *Controller) act(ctx context.Context, w World, d Decision) (reconcile.Re
 			locked = true
 		}
 		if err != nil {
-			d = interrupted(w, d, err)
+			d = interrupted(w, d, a, err)
 			if locked {
-				d.Err = errors.Join(d.Err, initlock.Release(ctx, c.Client, c.Live, client.ObjectKeyFromObject(w.Cluster)))
+				d.Err = errors.Join(d.Err, initlock.GiveUp(ctx, c.Client, c.Live, client.ObjectKeyFromObject(w.Cluster), w.Machine))
 			}
 			break
 		}
@@ -61,10 +61,13 @@ func (c *Controller) act(ctx context.Context, w World, d Decision) (reconcile.Re
 }
 
 // interrupted is the decision without what its failed action would have brought about.
-func interrupted(w World, d Decision, cause error) Decision {
+func interrupted(w World, d Decision, action Action, cause error) Decision {
 	out := Decision{Config: w.Config.DeepCopy(), Err: errors.Join(d.Err, cause)}
 	out.Config.Labels = d.Config.Labels
-	message := "Please check the logs of the bootstrap manager"
+	message := seeLogs
+	if _, ok := action.(GenerateCertificates); ok {
+		out.setCertificates(metav1.ConditionUnknown, clusterv1.InternalErrorReason, seeLogs)
+	}
 	if errors.Is(cause, errNotHolder) {
 		// The Cluster's initialization and the lock's removal wake us; the timer is for a holder that vanished.
 		out.Err, out.After, message = d.Err, lockRetry, "Waiting for the control plane to be initialized by another machine"
@@ -93,11 +96,7 @@ func (c *Controller) carryOut(ctx context.Context, w World, before *bootstrapv1.
 		}
 		return out, nil
 	case AcquireLock:
-		held, err := initlock.Acquire(ctx, c.Client, c.Live, w.Cluster, w.Machine)
-		if err == nil && !held {
-			err = errNotHolder
-		}
-		return nil, err
+		return nil, c.acquire(ctx, w, a)
 	case ReleaseLock:
 		return nil, c.releaseOnce(ctx, cluster)
 	case GenerateCertificates:
@@ -124,6 +123,27 @@ func (c *Controller) carryOut(ctx context.Context, w World, before *bootstrapv1.
 		return nil, h.Finish(ctx, secret)
 	}
 	return nil, fmt.Errorf("unknown action %T", action)
+}
+
+// acquire takes the lock of kubeadm init. The lock goes when the cluster is initialized, and our picture of the cluster may
+// be older than that: only a look at the API server itself says that nobody has been first.
+func (c *Controller) acquire(ctx context.Context, w World, a AcquireLock) error {
+	held, err := initlock.Acquire(ctx, c.Client, c.Live, w.Cluster, w.Machine)
+	if err != nil {
+		return err
+	}
+	if !held {
+		return errNotHolder
+	}
+	cluster := &clusterv1.Cluster{}
+	if err := c.Live.Get(ctx, client.ObjectKeyFromObject(w.Cluster), cluster); err != nil {
+		return fmt.Errorf("reading the Cluster again: %w", err)
+	}
+	if isTrue(cluster.Status.Initialization.ControlPlaneInitialized) {
+		return errors.Join(errNotHolder, initlock.GiveUp(ctx, c.Client, c.Live, client.ObjectKeyFromObject(w.Cluster), w.Machine))
+	}
+	log.FromContext(ctx).Info("Holding the lock of kubeadm init", "reason", a.Why.Reason, "because", a.Why.Because)
+	return nil
 }
 
 // releaseOnce removes the init lock; after it was seen gone, joins of the same cluster ask no more.

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -32,6 +33,8 @@ type Controller struct {
 	ClusterCache  clustercache.Cache
 	// TokenTTL is how long bootstrap tokens live; see --bootstrap-token-ttl.
 	TokenTTL time.Duration
+	// WatchFilter, if set, is the value that the label cluster.x-k8s.io/watch-filter of a KubeadmConfig must have to be handled here.
+	WatchFilter string
 
 	released sync.Map
 }
@@ -48,9 +51,9 @@ type Controller struct {
 // SetupWithManager registers the controller and its watches.
 func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concurrency int) error {
 	err := ctrl.NewControllerManagedBy(mgr).Named("kubeadmconfig").For(&bootstrapv1.KubeadmConfig{}).
-		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(ofMachine)).
+		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(ofMachine), builder.WithPredicates(onUpdate(machineMatters))).
 		Watches(&clusterv1.MachinePool{}, handler.EnqueueRequestsFromMapFunc(ofPool)).
-		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(c.ofCluster)).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(c.ofCluster), builder.WithPredicates(onUpdate(clusterMatters))).
 		Watches(secretOfCluster, handler.EnqueueRequestsFromMapFunc(c.ofSecret)).
 		WatchesRawSource(c.ClusterCache.Source("kubeadmconfig", handler.EnqueueRequestsFromMapFunc(c.ofCluster))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Complete(c)
@@ -65,6 +68,9 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	config := &bootstrapv1.KubeadmConfig{}
 	if err := c.Client.Get(ctx, req.NamespacedName, config); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if c.WatchFilter != "" && config.Labels[clusterv1.WatchLabel] != c.WatchFilter {
+		return reconcile.Result{}, nil
 	}
 	w, err := c.observe(ctx, config)
 	if err != nil {

@@ -61,10 +61,18 @@ func Decide(w World) Decision {
 // init makes the first machine of a control plane. Exactly one machine gets the lock, and certificates come first:
 // kubeadm would make its own where one is missing.
 func (d *Decision) init(w World) {
-	if !d.certificates(w, true) || !d.sources(w) {
+	if w.Machine.DeletionTimestamp != nil {
+		d.waiting("The Machine is being deleted")
 		return
 	}
-	content, err := document(w, &d.Config.Spec)
+	if !d.certificates(w, InitControlPlane) || !d.sources(w) {
+		return
+	}
+	spec := &d.Config.Spec
+	if spec.ClusterConfiguration.ControlPlaneEndpoint == "" {
+		spec.ClusterConfiguration.ControlPlaneEndpoint = injected(w).ControlPlaneEndpoint
+	}
+	content, err := document(w, spec)
 	if err != nil {
 		d.broken(err)
 		return
@@ -72,7 +80,8 @@ func (d *Decision) init(w World) {
 	if c := conditions.Get(d.Config, bootstrapv1.KubeadmConfigDataSecretAvailableCondition); c == nil {
 		d.waiting("Waiting for the lock of kubeadm init or for the control plane to be initialized")
 	}
-	d.Actions = append(d.Actions, AcquireLock{Why: decision.Because("FirstControlPlane", "the control plane of cluster %s is not initialized", w.Cluster.Name)})
+	d.Actions = append(d.Actions, AcquireLock{Why: decision.Because("FirstControlPlane", "the control plane of cluster %s is not initialized", w.Cluster.Name)},
+		PersistSpec{Spec: *spec.DeepCopy()})
 	d.store(content)
 }
 
@@ -87,7 +96,7 @@ func (d *Decision) join(w World, stage Stage) {
 	if stage == JoinControlPlane && spec.JoinConfiguration.ControlPlane == nil {
 		spec.JoinConfiguration.ControlPlane = &bootstrapv1.JoinControlPlane{}
 	}
-	if !d.certificates(w, stage == JoinControlPlane) || !d.discovery(w) || !d.sources(w) {
+	if !d.certificates(w, stage) || !d.discovery(w) || !d.sources(w) {
 		return
 	}
 	content, err := document(w, spec)
@@ -96,7 +105,8 @@ func (d *Decision) join(w World, stage Stage) {
 		return
 	}
 	d.Actions = append(d.Actions, PersistSpec{Spec: *spec.DeepCopy()})
-	if t := spec.JoinConfiguration.Discovery.BootstrapToken.Token; t == w.NewToken && t != "" {
+	// A token that is in the spec but not in the cluster was persisted by a run that ended before storing it.
+	if t := spec.JoinConfiguration.Discovery.BootstrapToken.Token; t != "" && w.Remote.Connected && w.Remote.Err == nil && !w.Remote.Token.Exists {
 		d.Actions = append(d.Actions, EnsureToken{Token: t, Why: decision.Because("NewToken", "the machine needs a token to join")})
 	}
 	d.store(content)
@@ -111,41 +121,56 @@ func (d *Decision) store(content []byte) {
 	d.done()
 }
 
-// certificates says whether the machine's certificates are there; with a control plane object that makes them, they are
-// awaited, without one they are made here.
-func (d *Decision) certificates(w World, controlPlaneMachine bool) bool {
-	set := func(status metav1.ConditionStatus, reason, message string) {
-		conditions.Set(d.Config, metav1.Condition{Type: bootstrapv1.KubeadmConfigCertificatesAvailableCondition, Status: status, Reason: reason, Message: message})
-	}
+// certificates says whether the key pairs that the machine needs are there. With a control plane object they are awaited,
+// since that object makes them. Without one they are made here, but only for the first machine: for a later one, a new
+// authority would be another one than the cluster's.
+func (d *Decision) certificates(w World, stage Stage) bool {
 	if w.Certificates.Err != nil {
-		set(metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the bootstrap manager")
+		d.setCertificates(metav1.ConditionUnknown, clusterv1.InternalErrorReason, seeLogs)
 		d.fail(w.Certificates.Err)
 		return false
 	}
-	var missing []string
-	for _, p := range w.Certificates.Missing {
-		if controlPlaneMachine || p == certificates.ClusterCA {
-			missing = append(missing, string(p))
-		}
+	missing := missingCertificates(w.Certificates, stage)
+	if len(missing) == 0 {
+		d.setCertificates(metav1.ConditionTrue, clusterv1.AvailableReason, "")
+		return true
 	}
-	if len(missing) > 0 {
-		sort.Strings(missing)
-		message := "Waiting for the certificates " + strings.Join(missing, ", ")
-		set(metav1.ConditionFalse, clusterv1.NotAvailableReason, message)
-		d.waiting(message)
-		if w.Cluster.Spec.ControlPlaneRef.Name == "" && controlPlaneMachine {
-			d.Actions = append(d.Actions, GenerateCertificates{})
-		}
-		return false
+	message := "Waiting for the certificates " + strings.Join(missing, ", ")
+	d.setCertificates(metav1.ConditionFalse, clusterv1.NotAvailableReason, message)
+	d.waiting(message)
+	if w.Cluster.Spec.ControlPlaneRef.Name == "" && stage == InitControlPlane {
+		d.Actions = append(d.Actions, GenerateCertificates{})
 	}
-	set(metav1.ConditionTrue, clusterv1.AvailableReason, "")
-	return true
+	return false
 }
+
+// missingCertificates: a worker trusts the cluster's authority and needs no key of it; a control plane machine that joins
+// signs with all of them, except for those of an external etcd.
+func missingCertificates(view CertificatesView, stage Stage) []string {
+	var missing []string
+	for _, p := range view.Missing {
+		missing = append(missing, string(p))
+	}
+	for _, e := range view.Set {
+		if stage == JoinControlPlane && e.Pair != nil && len(e.Pair.Key) == 0 && !e.External {
+			missing = append(missing, string(e.Purpose)+" (private key)")
+		}
+	}
+	sort.Strings(missing)
+	return missing
+}
+
+func (d *Decision) setCertificates(status metav1.ConditionStatus, reason, message string) {
+	conditions.Set(d.Config, metav1.Condition{Type: bootstrapv1.KubeadmConfigCertificatesAvailableCondition, Status: status, Reason: reason, Message: message})
+}
+
+// seeLogs is the message where the cause may hold what not everybody should read.
+const seeLogs = "Please check the logs of the bootstrap manager"
 
 // discovery fills in how the machine finds and trusts the cluster; what the user set is respected, part by part.
 func (d *Decision) discovery(w World) bool {
 	discovery := &d.Config.Spec.JoinConfiguration.Discovery
-	if discovery.File.KubeConfigPath != "" || discovery.File.KubeConfig.User.Exec.Command != "" || discovery.File.KubeConfig.User.AuthProvider.Name != "" {
+	if discovery.File.KubeConfigPath != "" {
 		return true
 	}
 	t := &discovery.BootstrapToken
@@ -182,7 +207,8 @@ func (d *Decision) sources(w World) bool {
 		return false
 	}
 	if w.Sources.UserErr != nil {
-		d.broken(errors.New("a password could not be read from its Secret"))
+		d.waiting("A password of users could not be read from its Secret")
+		d.fail(w.Sources.UserErr)
 		return false
 	}
 	return true
@@ -216,7 +242,7 @@ func (d *Decision) keepToken(w World) {
 // rotate gives a pool a new token and rewrites its data, for members that are still to come (BC-14).
 func (d *Decision) rotate(w World) {
 	d.Config.Spec.JoinConfiguration.Discovery.BootstrapToken.Token = w.NewToken
-	if !d.certificates(w, false) || !d.sources(w) {
+	if !d.certificates(w, JoinWorker) || !d.sources(w) {
 		return
 	}
 	content, err := document(w, &d.Config.Spec)
@@ -231,7 +257,7 @@ func (d *Decision) rotate(w World) {
 }
 
 func (d *Decision) done() {
-	conditions.Set(d.Config, metav1.Condition{Type: bootstrapv1.KubeadmConfigCertificatesAvailableCondition, Status: metav1.ConditionTrue, Reason: clusterv1.AvailableReason})
+	d.setCertificates(metav1.ConditionTrue, clusterv1.AvailableReason, "")
 	conditions.Set(d.Config, metav1.Condition{Type: bootstrapv1.KubeadmConfigDataSecretAvailableCondition, Status: metav1.ConditionTrue, Reason: clusterv1.AvailableReason})
 }
 

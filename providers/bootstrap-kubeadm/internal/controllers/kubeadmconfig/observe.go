@@ -8,6 +8,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/blang/semver/v4"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -122,7 +123,9 @@ func (c *Controller) sources(ctx context.Context, w World) SourcesView {
 	for _, u := range w.Config.Spec.Users {
 		if u.PasswdFrom.Secret.Name != "" {
 			text, err := c.secretText(ctx, w.Config.Namespace, u.PasswdFrom.Secret)
-			s.UserErr = errors.Join(s.UserErr, err)
+			if err != nil {
+				s.UserErr = errors.Join(s.UserErr, fmt.Errorf("password of user %s: %w", u.Name, err))
+			}
 			u.Passwd = text
 		}
 		s.Users = append(s.Users, u)
@@ -155,18 +158,23 @@ func (l *limited) Write(p []byte) (int, error) {
 
 // fill executes a file's template; only such files need the control plane's version.
 func (c *Controller) fill(ctx context.Context, w World, f bootstrapv1.File) (string, error) {
+	// The key is always there, so that templates can ask for it with if while a misspelt one is an error.
+	data := map[string]any{"controlPlane": nil}
 	t, err := template.New(f.Path).Option("missingkey=error").Parse(f.Content)
 	if err != nil {
 		return "", fmt.Errorf("file %s: template: %w", f.Path, err)
 	}
-	data := map[string]any{}
 	if ref := w.Cluster.Spec.ControlPlaneRef; ref.Name != "" {
 		cp, err := external.Get(ctx, c.Client, c.Resolver, ref, w.Cluster.Namespace)
 		if err != nil {
 			return "", fmt.Errorf("file %s: reading the control plane: %w", f.Path, err)
 		}
 		if v := controlPlaneVersion(cp.Unstructured, cp.Contract); v != "" {
-			data["controlPlane"] = map[string]any{"version": "v" + strings.TrimPrefix(v, "v")}
+			parsed, err := semver.ParseTolerant(v)
+			if err != nil {
+				return "", fmt.Errorf("file %s: version %q of the control plane: %w", f.Path, v, err)
+			}
+			data["controlPlane"] = map[string]any{"version": "v" + parsed.String()}
 		}
 	}
 	var out limited
