@@ -142,7 +142,7 @@ func ReadinessGates(controlPlane *controlplanev1.KubeadmControlPlane) []clusterv
 	for _, gate := range controlPlane.Spec.MachineTemplate.Spec.ReadinessGates {
 		if !known[gate.ConditionType] {
 			known[gate.ConditionType] = true
-			gates = append(gates, clusterv1.MachineReadinessGate{ConditionType: gate.ConditionType, Polarity: gate.Polarity})
+			gates = append(gates, clusterv1.MachineReadinessGate(gate))
 		}
 	}
 	return gates

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -303,6 +304,43 @@ func TestFirstMachineAndKubeconfig(t *testing.T) {
 	version := settle(s)
 	time.Sleep(1500 * time.Millisecond)
 	assert.Equal(t, version, s.get().ResourceVersion, "a quiet control plane is not written to")
+}
+
+func TestDeletionNeedsNoCluster(t *testing.T) {
+	s := newScene(t, 1)
+	s.provisionInfrastructure()
+	s.eventually(5*time.Second, "the first machine", func() bool { return len(s.machines()) == 1 })
+	require.NoError(t, env.Client.Delete(t.Context(), s.cluster))
+	require.NoError(t, env.Client.Delete(t.Context(), s.controlPlane))
+	s.eventually(5*time.Second, "everything is gone", func() bool {
+		return apierrors.IsNotFound(env.Client.Get(t.Context(), s.key("c1-cp"), &controlplanev1.KubeadmControlPlane{})) && len(s.machines()) == 0
+	})
+}
+
+func TestBadInputIsRefusedAtAdmission(t *testing.T) {
+	s := newScene(t, 1)
+	even := int32(2)
+	controlPlane := s.get()
+	controlPlane.Spec.Replicas = &even
+	require.ErrorContains(t, env.Client.Update(t.Context(), controlPlane), "spec.replicas")
+	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 4}}
+	require.ErrorContains(t, env.Client.SubResource("scale").Update(t.Context(), s.get(), client.WithSubResourceBody(scale)), "odd")
+}
+
+func TestPausedControlPlanesAreLeftAlone(t *testing.T) {
+	s := newScene(t, 1)
+	s.eventually(5*time.Second, "certificates", func() bool { return conditions.IsTrue(s.get(), controlplanev1.KubeadmControlPlaneCertificatesAvailableCondition) })
+	yes := true
+	s.cluster.Spec.Paused = &yes
+	require.NoError(t, env.Client.Update(t.Context(), s.cluster))
+	s.eventually(5*time.Second, "the condition", func() bool { return conditions.IsTrue(s.get(), clusterv1.PausedCondition) })
+	s.provisionInfrastructure()
+	time.Sleep(300 * time.Millisecond)
+	assert.Empty(t, s.machines())
+	no := false
+	s.cluster.Spec.Paused = &no
+	require.NoError(t, env.Client.Update(t.Context(), s.cluster))
+	s.eventually(5*time.Second, "the first machine", func() bool { return len(s.machines()) == 1 })
 }
 
 func settle(s *scene) string {

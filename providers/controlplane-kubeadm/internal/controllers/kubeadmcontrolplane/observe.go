@@ -28,8 +28,14 @@ var clusterGroupKind = clusterv1.GroupVersion.WithKind("Cluster").GroupKind()
 func (c *Controller) observe(ctx context.Context, controlPlane *controlplanev1.KubeadmControlPlane) (*World, []certificates.Entry, error) {
 	w := &World{Now: c.Now(), ControlPlane: controlPlane}
 	cluster, err := c.owner(ctx, controlPlane)
-	if err != nil || cluster == nil {
+	if err != nil {
 		return nil, nil, err
+	}
+	if cluster == nil && w.deleting() {
+		cluster = remainder(controlPlane)
+	}
+	if cluster == nil {
+		return nil, nil, nil
 	}
 	w.Cluster = cluster
 	if err := c.observeMachines(ctx, w); err != nil {
@@ -69,6 +75,15 @@ func (c *Controller) owner(ctx context.Context, controlPlane *controlplanev1.Kub
 	return cluster, nil
 }
 
+// remainder stands for a Cluster that is gone: the deletion of its control plane needs no more than the name.
+func remainder(controlPlane *controlplanev1.KubeadmControlPlane) *clusterv1.Cluster {
+	name := labels.ClusterName(controlPlane)
+	if reference := ownership.Of(controlPlane, clusterGroupKind); reference != nil {
+		name = reference.Name
+	}
+	return &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: controlPlane.Namespace, Name: name}}
+}
+
 func (c *Controller) observeMachines(ctx context.Context, w *World) error {
 	list := &clusterv1.MachineList{}
 	err := c.Client.List(ctx, list, client.InNamespace(w.ControlPlane.Namespace),
@@ -93,6 +108,9 @@ func (c *Controller) observeMachines(ctx context.Context, w *World) error {
 	}
 	sortMachines(w.Machines)
 	sortMachines(w.Orphans)
+	if w.deleting() {
+		return nil // what belongs to a machine may be gone, or unreadable, and does not matter any more
+	}
 	for _, m := range w.Machines {
 		if err := c.observeParts(ctx, m); err != nil {
 			return err
@@ -167,8 +185,7 @@ func (c *Controller) confirmEmpty(ctx context.Context, w *World) error {
 		return nil
 	}
 	list := &clusterv1.MachineList{}
-	err := c.Live.List(ctx, list, client.InNamespace(w.ControlPlane.Namespace),
-		client.MatchingLabels(labels.OfControlPlane(w.Cluster.Name, w.ControlPlane.Name)))
+	err := c.Live.List(ctx, list, client.InNamespace(w.ControlPlane.Namespace), client.HasLabels{clusterv1.MachineControlPlaneLabel})
 	if err != nil {
 		return fmt.Errorf("listing machines: %w", err)
 	}
