@@ -25,8 +25,16 @@ func wanted() spec {
 	return s
 }
 
-func initMachine() spec { s := wanted(); s.JoinConfiguration = bootstrapv1.JoinConfiguration{}; return s }
-func joinMachine() spec { s := wanted(); s.InitConfiguration = bootstrapv1.InitConfiguration{}; return s }
+func initMachine() spec {
+	s := wanted()
+	s.JoinConfiguration = bootstrapv1.JoinConfiguration{}
+	return s
+}
+func joinMachine() spec {
+	s := wanted()
+	s.InitConfiguration = bootstrapv1.InitConfiguration{}
+	return s
+}
 
 func TestConfigPaths(t *testing.T) {
 	no, yes := false, true

@@ -48,7 +48,9 @@ func object(namespace, kind string, spec map[string]any) *unstructured.Unstructu
 func TestInstalled(t *testing.T) {
 	ctx, namespace := t.Context(), env.Namespace(t)
 	none := map[string]any{}
-	inTemplate := func(spec map[string]any) map[string]any { return map[string]any{"template": map[string]any{"spec": spec}} }
+	inTemplate := func(spec map[string]any) map[string]any {
+		return map[string]any{"template": map[string]any{"spec": spec}}
+	}
 	for kind, spec := range map[string]map[string]any{
 		"DevCluster": none, "DevMachine": none, "DevMachinePool": none,
 		"DevClusterTemplate": inTemplate(none), "DevMachineTemplate": inTemplate(none), "DevMachinePoolTemplate": inTemplate(none),

@@ -329,7 +329,9 @@ func TestBadInputIsRefusedAtAdmission(t *testing.T) {
 
 func TestPausedControlPlanesAreLeftAlone(t *testing.T) {
 	s := newScene(t, 1)
-	s.eventually(5*time.Second, "certificates", func() bool { return conditions.IsTrue(s.get(), controlplanev1.KubeadmControlPlaneCertificatesAvailableCondition) })
+	s.eventually(5*time.Second, "certificates", func() bool {
+		return conditions.IsTrue(s.get(), controlplanev1.KubeadmControlPlaneCertificatesAvailableCondition)
+	})
 	yes := true
 	s.cluster.Spec.Paused = &yes
 	require.NoError(t, env.Client.Update(t.Context(), s.cluster))

@@ -81,7 +81,9 @@ func machine(w *World, i int) *Machine {
 	return m
 }
 
-func wanted(replicas int32) change { return func(w *World) { w.ControlPlane.Spec.Replicas = &replicas } }
+func wanted(replicas int32) change {
+	return func(w *World) { w.ControlPlane.Spec.Replicas = &replicas }
+}
 
 func deleting(i int, reason string) change {
 	return func(w *World) {
@@ -279,7 +281,9 @@ func TestOutdated(t *testing.T) {
 			w.ControlPlane.Spec.MachineTemplate.Metadata.Labels = map[string]string{"a": "b"}
 			w.ControlPlane.Spec.MachineTemplate.Spec.Deletion.NodeDrainTimeoutSeconds = &ten
 		}, nil},
-		{"config unknown", func(w *World) { w.Machines[0].Config, w.ControlPlane.Spec.KubeadmConfigSpec.Verbosity = nil, new(int32) }, nil},
+		{"config unknown", func(w *World) {
+			w.Machines[0].Config, w.ControlPlane.Spec.KubeadmConfigSpec.Verbosity = nil, new(int32)
+		}, nil},
 		{"rollout.after in the future", func(w *World) { w.ControlPlane.Spec.Rollout.After = metav1.NewTime(now.Add(time.Hour)) }, nil},
 		{"BC-01: rollout.after in the second of creation", func(w *World) { w.ControlPlane.Spec.Rollout.After = w.Machines[0].CreationTimestamp }, nil},
 		{"rollout.after passed", func(w *World) { w.ControlPlane.Spec.Rollout.After = metav1.NewTime(now.Add(-time.Hour)) },

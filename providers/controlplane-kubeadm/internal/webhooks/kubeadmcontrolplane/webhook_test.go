@@ -161,7 +161,9 @@ func TestValidateUpdate(t *testing.T) {
 			[]string{config + "clusterConfiguration.certificatesDir"}},
 		{"endpoint", func(_, after *cp) { after.Spec.KubeadmConfigSpec.ClusterConfiguration.ControlPlaneEndpoint = "x:1" },
 			[]string{config + "clusterConfiguration.controlPlaneEndpoint"}},
-		{"authority validity", func(_, after *cp) { after.Spec.KubeadmConfigSpec.ClusterConfiguration.CACertificateValidityPeriodDays = 5 },
+		{"authority validity", func(_, after *cp) {
+			after.Spec.KubeadmConfigSpec.ClusterConfiguration.CACertificateValidityPeriodDays = 5
+		},
 			[]string{config + "clusterConfiguration.caCertificateValidityPeriodDays"}},
 		{"cluster configuration removed", func(_, after *cp) {
 			after.Spec.KubeadmConfigSpec.ClusterConfiguration = bootstrapv1.ClusterConfiguration{}
