@@ -34,12 +34,12 @@ quickstart-down: ## Delete the quick-start cluster, the management plane and its
 
 ##@ Checks
 .PHONY: test
-test: binaries ## Run the tests of every module: pure ones, and those against a real etcd and API server
+test: build binaries ## Run the tests of every module: pure ones, and those against a real etcd and API server
 	go test $(GO_TEST_FLAGS) $(PACKAGES)
 	go test -race $(RACE_PACKAGES)
 
 .PHONY: test-race
-test-race: binaries ## Run the tests of every module with the race detector (slow)
+test-race: build binaries ## Run the tests of every module with the race detector (slow)
 	go test -race $(GO_TEST_FLAGS) $(PACKAGES)
 
 .PHONY: e2e
