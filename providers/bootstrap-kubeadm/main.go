@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/manager"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/controllers/kubeadmconfig"
+	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/webhooks"
 )
 
 type options struct {
@@ -34,6 +35,7 @@ func main() {
 		Flags:            o.flags,
 		Validate:         o.validate,
 		Setup:            o.setup,
+		Webhooks:         func(mgr ctrl.Manager, _ *manager.Flags) error { return webhooks.Register(mgr) },
 	}.Main()
 }
 
@@ -50,12 +52,12 @@ func (o *options) validate() error {
 	return o.remote.Validate()
 }
 
-func (o *options) setup(ctx context.Context, mgr ctrl.Manager, _ *manager.Flags) error {
+func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Flags) error {
 	clusters, err := clustercache.New(mgr, clustercache.Options{Concurrency: o.remote.Concurrency, QPS: o.remote.ClientQPS, Burst: o.remote.ClientBurst})
 	if err != nil {
 		return err
 	}
 	c := &kubeadmconfig.Controller{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Secrets: mgr.GetCache(), Resolver: external.NewResolver(mgr.GetClient()),
-		ClusterCache: clusters, TokenTTL: o.tokenTTL}
+		ClusterCache: clusters, TokenTTL: o.tokenTTL, WatchFilter: flags.WatchFilter}
 	return c.SetupWithManager(ctx, mgr, o.concurrency)
 }

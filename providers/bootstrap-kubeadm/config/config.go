@@ -8,7 +8,7 @@ import "embed"
 //go:embed crd/bases/*.yaml
 var CRDs embed.FS
 
-// Files holds all generated manifests: CustomResourceDefinitions and the role of the manager.
+// Files holds all generated manifests: CustomResourceDefinitions, RBAC and webhook configurations.
 //
-//go:embed crd/bases/*.yaml rbac/*.yaml
+//go:embed crd/bases/*.yaml rbac/*.yaml webhook/*.yaml
 var Files embed.FS

@@ -248,7 +248,7 @@ func FuzzRender(f *testing.F) {
 		f.Add(c, c)
 	}
 	random := rand.New(rand.NewPCG(3, 4))
-	for range 3000 {
+	for range 300 {
 		f.Add(randomText(random), randomText(random))
 	}
 	f.Add("{{ ds.meta_data.x }}", " {{ ds.x }}\n{% raw %}")
