@@ -53,7 +53,7 @@ func (c *Cluster) EnsureNode(n Node) error {
 		corev1.NodeDiskPressure: corev1.ConditionFalse, corev1.NodePIDPressure: corev1.ConditionFalse} {
 		node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{Type: t, Status: s, Reason: "Simulated", Message: "the node is simulated", LastTransitionTime: now, LastHeartbeatTime: now})
 	}
-	node.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: n.Version, KubeProxyVersion: n.Version, ContainerRuntimeVersion: "simulated://1.0", OperatingSystem: "linux",
+	node.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: n.Version, ContainerRuntimeVersion: "simulated://1.0", OperatingSystem: "linux",
 		Architecture: "amd64", OSImage: "simulated", KernelVersion: "simulated", MachineID: n.Name, SystemUUID: n.Name, BootID: n.Name}
 	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: n.Name}}
 	return c.ensure(schema.GroupVersionKind{Version: "v1", Kind: "Node"}, "nodes", node)
