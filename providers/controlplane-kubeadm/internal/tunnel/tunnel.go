@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	//lint:ignore SA1019 client-go reports upgrade failures with this type; both packages must be asked
 	//lint:ignore SA1019 client-go's dialers still speak in the types of this package
 	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"

@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	//lint:ignore SA1019 the test speaks for servers built on the older package
 	//lint:ignore SA1019 client-go's dialers still speak in the types of this package
+	//lint:ignore SA1019 the test speaks for servers built on the older package
 	"k8s.io/apimachinery/pkg/util/httpstream"
 	//lint:ignore SA1019 client-go's dialers still speak in the types of this package
 	"k8s.io/apimachinery/pkg/util/httpstream/spdy"
