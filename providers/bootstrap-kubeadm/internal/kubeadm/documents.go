@@ -1,6 +1,7 @@
 package kubeadm
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -192,13 +193,30 @@ func header(doc map[string]any, version, kind string) {
 func join(docs ...map[string]any) (string, error) {
 	var out []string
 	for _, d := range docs {
-		raw, err := yaml.Marshal(d)
+		raw, err := json.Marshal(d)
+		if err == nil {
+			raw, err = yaml.JSONToYAML(escapeControls(raw))
+		}
 		if err != nil {
 			return "", fmt.Errorf("writing kubeadm document: %w", err)
 		}
 		out = append(out, string(raw))
 	}
 	return strings.Join(out, "---\n"), nil
+}
+
+// escapeControls writes characters that YAML does not take literally, but JSON does, as escapes. In JSON they can only be
+// inside of strings.
+func escapeControls(text []byte) []byte {
+	var out bytes.Buffer
+	for _, r := range string(text) {
+		if (r >= 0x7f && r <= 0x9f) || (r >= 0xfffe && r <= 0xffff) || r == 0xfeff {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.Bytes()
 }
 
 // fields is a struct as its JSON object.
