@@ -51,6 +51,9 @@ func (c *Controller) act(ctx context.Context, w World, d Decision) (reconcile.Re
 		}
 	}
 	d.Config.Spec, d.Config.ResourceVersion, d.Config.Generation = before.Spec, before.ResourceVersion, before.Generation
+	if d.Err == nil {
+		d.Config.Status.ObservedGeneration = before.Generation // a newer one than observed is our own
+	}
 	if err := patch.Begin(c.Client, FieldOwner, before).Finish(ctx, d.Config, patch.Owned(ownConditions...)); err != nil {
 		d.Err = errors.Join(d.Err, err)
 	}
