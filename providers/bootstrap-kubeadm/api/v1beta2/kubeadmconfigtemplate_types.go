@@ -14,7 +14,8 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// KubeadmConfigTemplate ...
+// KubeadmConfigTemplate is the pattern of the KubeadmConfigs of a set of machines. A change counts for machines that are
+// made later.
 type KubeadmConfigTemplate struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -39,21 +40,21 @@ func init() {
 	objectTypes = append(objectTypes, &KubeadmConfigTemplate{}, &KubeadmConfigTemplateList{})
 }
 
-// KubeadmConfigTemplateSpec ...
+// KubeadmConfigTemplateSpec holds the pattern.
 type KubeadmConfigTemplateSpec struct {
-	// template ...
+	// template is the pattern of the objects that are made from it.
 	// +required
 	Template KubeadmConfigTemplateTemplate `json:"template,omitempty,omitzero"`
 }
 
-// KubeadmConfigTemplateTemplate ...
+// KubeadmConfigTemplateTemplate is the pattern of a KubeadmConfig.
 // +kubebuilder:validation:MinProperties=1
 type KubeadmConfigTemplateTemplate struct {
-	// metadata ...
+	// metadata are labels and annotations of the objects that are made from it.
 	// +optional
 	Metadata clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec ...
+	// spec is the spec of the objects that are made from it.
 	// +optional
 	Spec KubeadmConfigSpec `json:"spec,omitempty,omitzero"`
 }

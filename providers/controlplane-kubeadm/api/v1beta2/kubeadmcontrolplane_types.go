@@ -26,7 +26,8 @@ import (
 // +kubebuilder:printcolumn:name="Version",type="string",JSONPath=".spec.version"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// KubeadmControlPlane ...
+// KubeadmControlPlane runs the control plane machines of one cluster: it makes, upgrades, repairs and removes them one
+// at a time, and keeps etcd's quorum.
 type KubeadmControlPlane struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -63,61 +64,64 @@ func init() {
 	objectTypes = append(objectTypes, &KubeadmControlPlane{}, &KubeadmControlPlaneList{})
 }
 
-// KubeadmControlPlaneSpec ...
+// KubeadmControlPlaneSpec says which control plane is wanted.
 type KubeadmControlPlaneSpec struct {
-	// kubeadmConfigSpec ...
+	// kubeadmConfigSpec is how machines are set up. Most changes replace the machines one after the other.
 	// +optional
 	KubeadmConfigSpec bootstrapv1.KubeadmConfigSpec `json:"kubeadmConfigSpec,omitempty,omitzero"`
 
-	// machineNaming ...
+	// machineNaming says how machines are named.
 	// +optional
 	MachineNaming clusterv1.MachineNamingSpec `json:"machineNaming,omitempty,omitzero"`
 
-	// machineTemplate ...
+	// machineTemplate is the pattern of the machines.
 	// +required
 	MachineTemplate KubeadmControlPlaneMachineTemplate `json:"machineTemplate,omitempty,omitzero"`
 
-	// remediation ...
+	// remediation limits how unhealthy machines are replaced.
 	// +optional
 	Remediation KubeadmControlPlaneRemediation `json:"remediation,omitempty,omitzero"`
 
-	// replicas ...
+	// replicas is how many machines run; odd numbers only, unless etcd is external. Unset is 1.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// rollout ...
+	// rollout says when and how machines are replaced.
 	// +optional
 	Rollout KubeadmControlPlaneRollout `json:"rollout,omitempty,omitzero"`
 
-	// version ...
+	// version is the Kubernetes version, such as v1.37.2. A change replaces the machines one after the other, by at most one
+	// minor version at a time.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 }
 
-// KubeadmControlPlaneMachineTemplate ...
+// KubeadmControlPlaneMachineTemplate is the pattern of the machines.
 type KubeadmControlPlaneMachineTemplate struct {
-	// metadata ...
+	// metadata are labels and annotations of Machines and of the objects that belong to them. A change reaches existing ones
+	// in place.
 	// +optional
 	Metadata clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec ...
+	// spec is what the Machines have in common.
 	// +required
 	Spec KubeadmControlPlaneMachineTemplateSpec `json:"spec,omitempty,omitzero"`
 }
 
-// KubeadmControlPlaneMachineTemplateSpec ...
+// KubeadmControlPlaneMachineTemplateSpec is what the Machines have in common.
 type KubeadmControlPlaneMachineTemplateSpec struct {
-	// deletion ...
+	// deletion says how long each step of a machine's deletion may take. A change reaches existing machines in place.
 	// +optional
 	Deletion clusterv1.MachineDeletionSpec `json:"deletion,omitempty,omitzero"`
 
-	// infrastructureRef ...
+	// infrastructureRef is the template of the infrastructure machines. A change of its name or kind replaces the machines.
 	// +required
 	InfrastructureRef clusterv1.ContractVersionedObjectReference `json:"infrastructureRef,omitempty,omitzero"`
 
-	// readinessGates ...
+	// readinessGates are further conditions that a Machine must have to be ready. A change reaches existing machines in
+	// place.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -125,7 +129,8 @@ type KubeadmControlPlaneMachineTemplateSpec struct {
 	// +listMapKey=conditionType
 	ReadinessGates []clusterv1.ClusterAvailabilityGate `json:"readinessGates,omitempty"`
 
-	// taints ...
+	// taints are taints of the Nodes. A change reaches existing ones in place. Needs the feature gate
+	// MachineTaintPropagation.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -135,126 +140,128 @@ type KubeadmControlPlaneMachineTemplateSpec struct {
 	Taints []clusterv1.MachineTaint `json:"taints,omitempty"`
 }
 
-// KubeadmControlPlaneRemediation ...
+// KubeadmControlPlaneRemediation limits how unhealthy machines are replaced.
 // +kubebuilder:validation:MinProperties=1
 type KubeadmControlPlaneRemediation struct {
-	// maxRetry ...
+	// maxRetry is how often a replacement that fails again is replaced; unset is without limit.
 	// +optional
 	MaxRetry *int32 `json:"maxRetry,omitempty"`
 
-	// minHealthyPeriodSeconds ...
+	// minHealthyPeriodSeconds is how long a replacement must be healthy before its failure counts as a new one, in seconds;
+	// unset is 3600.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinHealthyPeriodSeconds *int32 `json:"minHealthyPeriodSeconds,omitempty"`
 
-	// retryPeriodSeconds ...
+	// retryPeriodSeconds is the time between two attempts, in seconds; unset is 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	RetryPeriodSeconds *int32 `json:"retryPeriodSeconds,omitempty"`
 }
 
-// KubeadmControlPlaneRollout ...
+// KubeadmControlPlaneRollout says when and how machines are replaced.
 // +kubebuilder:validation:MinProperties=1
 type KubeadmControlPlaneRollout struct {
-	// after ...
+	// after is a time; once it is past, machines that are older than it are replaced.
 	// +optional
 	After metav1.Time `json:"after,omitempty,omitzero"`
 
-	// before ...
+	// before replaces machines before something about them ends.
 	// +optional
 	Before KubeadmControlPlaneRolloutBefore `json:"before,omitempty,omitzero"`
 
-	// strategy ...
+	// strategy is the manner of replacing.
 	// +optional
 	Strategy KubeadmControlPlaneRolloutStrategy `json:"strategy,omitempty,omitzero"`
 }
 
-// KubeadmControlPlaneRolloutBefore ...
+// KubeadmControlPlaneRolloutBefore replaces machines before something about them ends.
 // +kubebuilder:validation:MinProperties=1
 type KubeadmControlPlaneRolloutBefore struct {
-	// certificatesExpiryDays ...
+	// certificatesExpiryDays replaces a machine this many days before its certificates expire; unset never does.
 	// +optional
 	// +kubebuilder:validation:Minimum=7
 	CertificatesExpiryDays int32 `json:"certificatesExpiryDays,omitempty"`
 }
 
-// KubeadmControlPlaneRolloutStrategy ...
+// KubeadmControlPlaneRolloutStrategy is the manner of replacing.
 // +kubebuilder:validation:MinProperties=1
 type KubeadmControlPlaneRolloutStrategy struct {
-	// rollingUpdate ...
+	// rollingUpdate is how machines are replaced one after the other.
 	// +optional
 	RollingUpdate KubeadmControlPlaneRollingUpdate `json:"rollingUpdate,omitempty,omitzero"`
 
-	// type ...
+	// type is RollingUpdate, the only one there is.
 	// +required
 	// +kubebuilder:validation:Enum=RollingUpdate
 	Type string `json:"type"`
 }
 
-// KubeadmControlPlaneRollingUpdate ...
+// KubeadmControlPlaneRollingUpdate is how machines are replaced one after the other.
 // +kubebuilder:validation:MinProperties=1
 type KubeadmControlPlaneRollingUpdate struct {
-	// maxSurge ...
+	// maxSurge is how many machines more than replicas may exist: 1, the default, makes the new one first; 0 removes the old
+	// one first and needs at least three machines.
 	// +optional
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 }
 
-// KubeadmControlPlaneStatus ...
+// KubeadmControlPlaneStatus is what is known about a control plane.
 // +kubebuilder:validation:MinProperties=1
 type KubeadmControlPlaneStatus struct {
-	// availableReplicas ...
+	// availableReplicas is how many machines are available.
 	// +optional
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 
-	// conditions ...
+	// conditions say what is well and what is not, and why.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// deprecated ...
+	// deprecated holds what only readers of older API versions look at.
 	// +optional
 	Deprecated KubeadmControlPlaneDeprecatedStatus `json:"deprecated,omitempty,omitzero"`
 
-	// initialization ...
+	// initialization is what the Cluster waits for.
 	// +optional
 	Initialization KubeadmControlPlaneInitializationStatus `json:"initialization,omitempty,omitzero"`
 
-	// lastRemediation ...
+	// lastRemediation is the newest replacement of an unhealthy machine.
 	// +optional
 	LastRemediation KubeadmControlPlaneLastRemediationStatus `json:"lastRemediation,omitempty,omitzero"`
 
-	// observedGeneration ...
+	// observedGeneration is the newest generation of the spec that the controller has dealt with.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// readyReplicas ...
+	// readyReplicas is how many machines are ready.
 	// +optional
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 
-	// replicas ...
+	// replicas is how many machines exist.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// selector ...
+	// selector is the label selector of the machines, for the scale subresource.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
 	Selector string `json:"selector,omitempty"`
 
-	// upToDateReplicas ...
+	// upToDateReplicas is how many machines are as the spec wants them.
 	// +optional
 	UpToDateReplicas *int32 `json:"upToDateReplicas,omitempty"`
 
-	// version ...
+	// version is the oldest Kubernetes version that runs.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 
-	// versions ...
+	// versions are the Kubernetes versions that run, oldest first, with their numbers of machines.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -263,64 +270,64 @@ type KubeadmControlPlaneStatus struct {
 	Versions []clusterv1.StatusVersion `json:"versions,omitempty"`
 }
 
-// KubeadmControlPlaneDeprecatedStatus ...
+// KubeadmControlPlaneDeprecatedStatus holds what only readers of older API versions look at.
 type KubeadmControlPlaneDeprecatedStatus struct {
-	// v1beta1 ...
+	// v1beta1 holds what only readers of v1beta1 look at.
 	// +optional
 	V1Beta1 *KubeadmControlPlaneDeprecatedV1Beta1Status `json:"v1beta1,omitempty"`
 }
 
-// KubeadmControlPlaneDeprecatedV1Beta1Status ...
+// KubeadmControlPlaneDeprecatedV1Beta1Status holds what only readers of v1beta1 look at.
 type KubeadmControlPlaneDeprecatedV1Beta1Status struct {
-	// conditions ...
+	// conditions say what is well and what is not, and why.
 	// +optional
 	Conditions []clusterv1.Condition `json:"conditions,omitempty"`
 
-	// failureMessage ...
+	// failureMessage says what has failed for good, for readers of v1beta1.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10240
 	FailureMessage string `json:"failureMessage,omitempty"`
 
-	// failureReason ...
+	// failureReason is the word for what has failed for good, for readers of v1beta1.
 	// +optional
 	FailureReason string `json:"failureReason,omitempty"`
 
-	// readyReplicas ...
+	// readyReplicas is how many Nodes are ready, for readers of v1beta1.
 	// +optional
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 
-	// unavailableReplicas ...
+	// unavailableReplicas is how many machines are missing or not ready, for readers of v1beta1.
 	// +optional
 	UnavailableReplicas *int32 `json:"unavailableReplicas,omitempty"`
 
-	// updatedReplicas ...
+	// updatedReplicas is how many machines are as the spec wants them, for readers of v1beta1.
 	// +optional
 	UpdatedReplicas *int32 `json:"updatedReplicas,omitempty"`
 }
 
-// KubeadmControlPlaneInitializationStatus ...
+// KubeadmControlPlaneInitializationStatus is what the Cluster waits for.
 // +kubebuilder:validation:MinProperties=1
 type KubeadmControlPlaneInitializationStatus struct {
-	// controlPlaneInitialized ...
+	// controlPlaneInitialized is true once the first machine runs an API server; it never becomes false again.
 	// +optional
 	ControlPlaneInitialized *bool `json:"controlPlaneInitialized,omitempty"`
 }
 
-// KubeadmControlPlaneLastRemediationStatus ...
+// KubeadmControlPlaneLastRemediationStatus is a replacement of an unhealthy machine.
 type KubeadmControlPlaneLastRemediationStatus struct {
-	// machine ...
+	// machine is the machine that was replaced.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Machine string `json:"machine,omitempty"`
 
-	// retryCount ...
+	// retryCount is how many attempts preceded this one without success.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	RetryCount int32 `json:"retryCount"`
 
-	// time ...
+	// time is when it was replaced.
 	// +required
 	Time metav1.Time `json:"time,omitempty,omitzero"`
 }

@@ -14,7 +14,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// KubeadmControlPlaneTemplate ...
+// KubeadmControlPlaneTemplate is the pattern of control planes in a ClusterClass.
 type KubeadmControlPlaneTemplate struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -39,69 +39,70 @@ func init() {
 	objectTypes = append(objectTypes, &KubeadmControlPlaneTemplate{}, &KubeadmControlPlaneTemplateList{})
 }
 
-// KubeadmControlPlaneTemplateSpec ...
+// KubeadmControlPlaneTemplateSpec holds the pattern. It must not change: make a new template and refer to that one.
 type KubeadmControlPlaneTemplateSpec struct {
-	// template ...
+	// template is the pattern of the objects that are made from it.
 	// +required
 	Template KubeadmControlPlaneTemplateResource `json:"template,omitempty,omitzero"`
 }
 
-// KubeadmControlPlaneTemplateResource ...
+// KubeadmControlPlaneTemplateResource is the pattern of a KubeadmControlPlane.
 // +kubebuilder:validation:MinProperties=1
 type KubeadmControlPlaneTemplateResource struct {
-	// metadata ...
+	// metadata are labels and annotations of the objects that are made from it.
 	// +optional
 	Metadata clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec ...
+	// spec is the spec of the objects that are made from it.
 	// +optional
 	Spec KubeadmControlPlaneTemplateResourceSpec `json:"spec,omitempty,omitzero"`
 }
 
-// KubeadmControlPlaneTemplateResourceSpec ...
+// KubeadmControlPlaneTemplateResourceSpec is the spec of a KubeadmControlPlane without what a topology decides:
+// replicas, version and infrastructure.
 // +kubebuilder:validation:MinProperties=1
 type KubeadmControlPlaneTemplateResourceSpec struct {
-	// kubeadmConfigSpec ...
+	// kubeadmConfigSpec is how machines are set up. Most changes replace the machines one after the other.
 	// +optional
 	KubeadmConfigSpec bootstrapv1.KubeadmConfigSpec `json:"kubeadmConfigSpec,omitempty,omitzero"`
 
-	// machineNaming ...
+	// machineNaming says how machines are named.
 	// +optional
 	MachineNaming clusterv1.MachineNamingSpec `json:"machineNaming,omitempty,omitzero"`
 
-	// machineTemplate ...
+	// machineTemplate is the pattern of the machines.
 	// +optional
 	MachineTemplate KubeadmControlPlaneTemplateResourceMachineTemplate `json:"machineTemplate,omitempty,omitzero"`
 
-	// remediation ...
+	// remediation limits how unhealthy machines are replaced.
 	// +optional
 	Remediation KubeadmControlPlaneRemediation `json:"remediation,omitempty,omitzero"`
 
-	// rollout ...
+	// rollout says when and how machines are replaced.
 	// +optional
 	Rollout KubeadmControlPlaneRollout `json:"rollout,omitempty,omitzero"`
 }
 
-// KubeadmControlPlaneTemplateResourceMachineTemplate ...
+// KubeadmControlPlaneTemplateResourceMachineTemplate is the pattern of the machines.
 // +kubebuilder:validation:MinProperties=1
 type KubeadmControlPlaneTemplateResourceMachineTemplate struct {
-	// metadata ...
+	// metadata are labels and annotations of Machines and of the objects that belong to them.
 	// +optional
 	Metadata clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec ...
+	// spec is what the Machines have in common.
 	// +optional
 	Spec KubeadmControlPlaneTemplateResourceMachineTemplateSpec `json:"spec,omitempty,omitzero"`
 }
 
-// KubeadmControlPlaneTemplateResourceMachineTemplateSpec ...
+// KubeadmControlPlaneTemplateResourceMachineTemplateSpec is what the Machines have in common.
 // +kubebuilder:validation:MinProperties=1
 type KubeadmControlPlaneTemplateResourceMachineTemplateSpec struct {
-	// deletion ...
+	// deletion says how long each step of a machine's deletion may take. A change reaches existing machines in place.
 	// +optional
 	Deletion clusterv1.MachineDeletionSpec `json:"deletion,omitempty,omitzero"`
 
-	// taints ...
+	// taints are taints of the Nodes. Needs the feature gate MachineTaintPropagation.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64

@@ -14,7 +14,8 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// DevCluster ...
+// DevCluster is the infrastructure of a cluster for development: containers behind a load balancer, or simulated
+// machines in memory.
 type DevCluster struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -49,31 +50,32 @@ func init() {
 	objectTypes = append(objectTypes, &DevCluster{}, &DevClusterList{})
 }
 
-// DevClusterSpec ...
+// DevClusterSpec says which infrastructure is wanted.
 type DevClusterSpec struct {
-	// backend ...
+	// backend is what machines are made of; unset is docker.
 	// +required
 	Backend DevClusterBackend `json:"backend,omitempty,omitzero"`
 
-	// controlPlaneEndpoint ...
+	// controlPlaneEndpoint is where the API servers are reached. Unset is filled in once the load balancer or the simulated
+	// server exists.
 	// +optional
 	ControlPlaneEndpoint clusterv1.APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"`
 }
 
-// DevClusterBackend ...
+// DevClusterBackend is what machines are made of. Exactly one of its fields is set.
 type DevClusterBackend struct {
-	// docker ...
+	// docker makes each machine a container.
 	// +optional
 	Docker *DockerClusterBackend `json:"docker,omitempty"`
 
-	// inMemory ...
+	// inMemory simulates machines inside of the manager.
 	// +optional
 	InMemory *InMemoryClusterBackend `json:"inMemory,omitempty"`
 }
 
-// DockerClusterBackend ...
+// DockerClusterBackend is a cluster of containers.
 type DockerClusterBackend struct {
-	// failureDomains ...
+	// failureDomains are names that stand for failure domains; containers all run on the same host.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -81,52 +83,53 @@ type DockerClusterBackend struct {
 	// +listMapKey=name
 	FailureDomains []clusterv1.FailureDomain `json:"failureDomains,omitempty"`
 
-	// loadBalancer ...
+	// loadBalancer is the container before the API servers.
 	// +optional
 	LoadBalancer *DockerLoadBalancer `json:"loadBalancer,omitempty"`
 }
 
-// DockerLoadBalancer ...
+// DockerLoadBalancer is the container before the API servers.
 type DockerLoadBalancer struct {
-	// customHAProxyConfigTemplateRef ...
+	// customHAProxyConfigTemplateRef is a ConfigMap with a template of HAProxy's configuration, to use instead of the
+	// built-in one.
 	// +optional
 	CustomHAProxyConfigTemplateRef *ConfigMapReference `json:"customHAProxyConfigTemplateRef,omitempty"`
 
-	// imageRepository ...
+	// imageRepository is where the image comes from; unset is the built-in one.
 	// +optional
 	ImageRepository string `json:"imageRepository,omitempty"`
 
-	// imageTag ...
+	// imageTag is the version of the image; unset is the built-in one.
 	// +optional
 	ImageTag string `json:"imageTag,omitempty"`
 }
 
-// ConfigMapReference ...
+// ConfigMapReference is a ConfigMap in the same namespace.
 type ConfigMapReference struct {
-	// name ...
+	// name is the name of the ConfigMap.
 	// +optional
 	// +kubebuilder:default:=""
 	Name string `json:"name,omitempty"`
 }
 
-// InMemoryClusterBackend ...
+// InMemoryClusterBackend is a cluster of simulated machines.
 type InMemoryClusterBackend struct {
 }
 
-// DevClusterStatus ...
+// DevClusterStatus is what is known about the infrastructure.
 type DevClusterStatus struct {
-	// conditions ...
+	// conditions say what is well and what is not, and why.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// deprecated ...
+	// deprecated holds what only readers of older API versions look at.
 	// +optional
 	Deprecated clusterv1.MachineHealthCheckDeprecatedStatus `json:"deprecated,omitempty,omitzero"`
 
-	// failureDomains ...
+	// failureDomains are the failure domains that machines can be put into.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -134,15 +137,15 @@ type DevClusterStatus struct {
 	// +listMapKey=name
 	FailureDomains []clusterv1.FailureDomain `json:"failureDomains,omitempty"`
 
-	// initialization ...
+	// initialization is what the Cluster waits for.
 	// +optional
 	Initialization DevClusterInitializationStatus `json:"initialization,omitempty,omitzero"`
 }
 
-// DevClusterInitializationStatus ...
+// DevClusterInitializationStatus is what the Cluster waits for.
 // +kubebuilder:validation:MinProperties=1
 type DevClusterInitializationStatus struct {
-	// provisioned ...
+	// provisioned is true once the infrastructure can be used.
 	// +optional
 	Provisioned *bool `json:"provisioned,omitempty"`
 }

@@ -12,7 +12,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// DevClusterTemplate ...
+// DevClusterTemplate is the pattern of DevClusters in a ClusterClass.
 type DevClusterTemplate struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -37,20 +37,20 @@ func init() {
 	objectTypes = append(objectTypes, &DevClusterTemplate{}, &DevClusterTemplateList{})
 }
 
-// DevClusterTemplateSpec ...
+// DevClusterTemplateSpec holds the pattern. It must not change: make a new template and refer to that one.
 type DevClusterTemplateSpec struct {
-	// template ...
+	// template is the pattern of the objects that are made from it.
 	// +required
 	Template DevClusterTemplateTemplate `json:"template,omitempty,omitzero"`
 }
 
-// DevClusterTemplateTemplate ...
+// DevClusterTemplateTemplate is the pattern of a DevCluster.
 type DevClusterTemplateTemplate struct {
-	// metadata ...
+	// metadata are labels and annotations of the objects that are made from it.
 	// +optional
 	Metadata clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec ...
+	// spec is the spec of the objects that are made from it.
 	// +required
 	Spec DevClusterSpec `json:"spec,omitempty,omitzero"`
 }

@@ -13,7 +13,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// DevMachinePool ...
+// DevMachinePool is a set of equal machines for development.
 type DevMachinePool struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -50,92 +50,93 @@ func init() {
 	objectTypes = append(objectTypes, &DevMachinePool{}, &DevMachinePoolList{})
 }
 
-// DevMachinePoolSpec ...
+// DevMachinePoolSpec says which machines are wanted.
 type DevMachinePoolSpec struct {
-	// backend ...
+	// backend is what the machines are made of.
 	// +optional
 	Backend *DevMachinePoolBackend `json:"backend,omitempty"`
 
-	// providerID ...
+	// providerID is the pool's name among all pools. It is filled in by the controller.
 	// +optional
 	ProviderID string `json:"providerID,omitempty"`
 
-	// providerIDList ...
+	// providerIDList are the names of the machines, by which their Nodes are found. It is filled in by the controller.
 	// +optional
 	ProviderIDList []string `json:"providerIDList,omitempty"`
 }
 
-// DevMachinePoolBackend ...
+// DevMachinePoolBackend is what the machines are made of.
 type DevMachinePoolBackend struct {
-	// docker ...
+	// docker makes each machine a container.
 	// +optional
 	Docker *DevMachinePoolBackendDocker `json:"docker,omitempty"`
 }
 
-// DevMachinePoolBackendDocker ...
+// DevMachinePoolBackendDocker is what the containers have in common.
 type DevMachinePoolBackendDocker struct {
-	// customImage ...
+	// customImage is the image of the machine; unset takes the one that belongs to the Kubernetes version. It cannot be
+	// changed.
 	// +optional
 	CustomImage string `json:"customImage,omitempty"`
 
-	// extraMounts ...
+	// extraMounts are paths of the host that the machine sees.
 	// +optional
 	ExtraMounts []Mount `json:"extraMounts,omitempty"`
 
-	// preLoadImages ...
+	// preLoadImages are images of the host's engine that are loaded into the machine before its bootstrap.
 	// +optional
 	PreLoadImages []string `json:"preLoadImages,omitempty"`
 }
 
-// DevMachinePoolStatus ...
+// DevMachinePoolStatus is what is known about the pool.
 type DevMachinePoolStatus struct {
-	// conditions ...
+	// conditions say what is well and what is not, and why.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// infrastructureMachineKind ...
+	// infrastructureMachineKind is the kind of the machines that the pool is made of.
 	// +optional
 	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"`
 
-	// instances ...
+	// instances are the machines of the pool.
 	// +optional
 	Instances []DevMachinePoolInstanceStatus `json:"instances,omitempty"`
 
-	// observedGeneration ...
+	// observedGeneration is the newest generation of the spec that the controller has dealt with.
 	// +optional
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 
-	// ready ...
+	// ready is true once the pool has the wanted machines.
 	// +optional
 	Ready *bool `json:"ready,omitempty"`
 
-	// replicas ...
+	// replicas is how many machines exist.
 	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 }
 
-// DevMachinePoolInstanceStatus ...
+// DevMachinePoolInstanceStatus is one machine of a pool.
 type DevMachinePoolInstanceStatus struct {
-	// addresses ...
+	// addresses are the machine's names and addresses.
 	// +optional
 	Addresses []clusterv1.MachineAddress `json:"addresses,omitempty"`
 
-	// instanceName ...
+	// instanceName is the name of the container.
 	// +optional
 	InstanceName string `json:"instanceName,omitempty"`
 
-	// providerID ...
+	// providerID is the machine's name among all machines.
 	// +optional
 	ProviderID string `json:"providerID,omitempty"`
 
-	// ready ...
+	// ready is true once the machine has run its bootstrap.
 	// +optional
 	Ready *bool `json:"ready,omitempty"`
 
-	// version ...
+	// version is the machine's Kubernetes version.
 	// +optional
 	Version string `json:"version,omitempty"`
 }

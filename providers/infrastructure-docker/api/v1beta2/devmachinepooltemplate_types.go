@@ -12,7 +12,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// DevMachinePoolTemplate ...
+// DevMachinePoolTemplate is the pattern of DevMachinePools in a ClusterClass.
 type DevMachinePoolTemplate struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -37,20 +37,20 @@ func init() {
 	objectTypes = append(objectTypes, &DevMachinePoolTemplate{}, &DevMachinePoolTemplateList{})
 }
 
-// DevMachinePoolTemplateSpec ...
+// DevMachinePoolTemplateSpec holds the pattern. It must not change: make a new template and refer to that one.
 type DevMachinePoolTemplateSpec struct {
-	// template ...
+	// template is the pattern of the objects that are made from it.
 	// +required
 	Template DevMachinePoolTemplateTemplate `json:"template,omitempty,omitzero"`
 }
 
-// DevMachinePoolTemplateTemplate ...
+// DevMachinePoolTemplateTemplate is the pattern of a DevMachinePool.
 type DevMachinePoolTemplateTemplate struct {
-	// metadata ...
+	// metadata are labels and annotations of the objects that are made from it.
 	// +optional
 	Metadata clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec ...
+	// spec is the spec of the objects that are made from it.
 	// +required
 	Spec DevMachinePoolSpec `json:"spec,omitempty,omitzero"`
 }

@@ -14,7 +14,7 @@ import (
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
 
-// DevMachineTemplate ...
+// DevMachineTemplate is the pattern of DevMachines.
 type DevMachineTemplate struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -43,27 +43,27 @@ func init() {
 	objectTypes = append(objectTypes, &DevMachineTemplate{}, &DevMachineTemplateList{})
 }
 
-// DevMachineTemplateSpec ...
+// DevMachineTemplateSpec holds the pattern. It must not change: make a new template and refer to that one.
 type DevMachineTemplateSpec struct {
-	// template ...
+	// template is the pattern of the objects that are made from it.
 	// +required
 	Template DevMachineTemplateTemplate `json:"template,omitempty,omitzero"`
 }
 
-// DevMachineTemplateTemplate ...
+// DevMachineTemplateTemplate is the pattern of a DevMachine.
 type DevMachineTemplateTemplate struct {
-	// metadata ...
+	// metadata are labels and annotations of the objects that are made from it.
 	// +optional
 	Metadata clusterv1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// spec ...
+	// spec is the spec of the objects that are made from it.
 	// +required
 	Spec DevMachineSpec `json:"spec,omitempty,omitzero"`
 }
 
-// DevMachineTemplateStatus ...
+// DevMachineTemplateStatus is what is known about machines of this pattern.
 type DevMachineTemplateStatus struct {
-	// capacity ...
+	// capacity is what a machine has: the CPUs and the memory of the host. It lets an autoscaler start from zero.
 	// +optional
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 }
