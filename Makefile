@@ -69,10 +69,10 @@ generate: ## Generate deep copies, CRDs, roles and webhook configurations
 	hack/generate.sh
 
 .PHONY: binaries
-binaries: ## Build etcd, kube-apiserver and kube-controller-manager into the cache, once
+binaries: ## Build etcd and the Kubernetes programs of plane and tests into the cache, once
 	go build -o bin/slipway ./cmd/slipway
 	bin/slipway binaries --set etcd
-	bin/slipway binaries kube-apiserver kube-controller-manager kubectl
+	bin/slipway binaries kube-apiserver kube-controller-manager kubectl kubeadm
 
 .PHONY: node-image
 node-image: ## Build the image of cluster nodes (needs a Docker engine)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -282,4 +283,9 @@ func (r *reconciler) patience(key client.ObjectKey, wait time.Duration) time.Dur
 		return next - outage
 	}
 	return wait
+}
+
+// spread moves a deadline by up to a tenth, so that the probes of many clusters do not march in step.
+func spread(d time.Duration) time.Duration {
+	return d - time.Duration(rand.Int64N(int64(d)/10+1))
 }

@@ -1,7 +1,6 @@
 package clustercache
 
 import (
-	"math/rand/v2"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -71,9 +70,4 @@ func (o ReconnectOptions) delay(attempts int, everConnected bool) time.Duration 
 		}
 	}
 	return min(delay, o.Max)
-}
-
-// spread moves a deadline by up to a tenth, so that the probes of many clusters do not march in step.
-func spread(d time.Duration) time.Duration {
-	return d - time.Duration(rand.Int64N(int64(d)/10+1))
 }

@@ -9,13 +9,11 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/core/internal/rollup"
 )
 
 // probeFailuresBeforeReport is how many attempts to connect may fail before a cluster that never answered is called unreachable.
 const probeFailuresBeforeReport = 5
-
-// upToDateGrace is how long a new Machine may be without the UpToDate condition before that is worth a word.
-const upToDateGrace = 10 * time.Second
 
 // describe derives the conditions, counters and phase from the world and from what has been decided.
 func (d *Decision) describe(w World) {
@@ -137,32 +135,17 @@ func (d *Decision) machines(w World) {
 			workers = append(workers, m)
 		}
 	}
-	d.aggregate(w, controlPlane, clusterv1.ReadyCondition, clusterv1.ClusterControlPlaneMachinesReadyCondition, clusterv1.ReadyReason, clusterv1.NotReadyReason, clusterv1.ReadyUnknownReason)
-	d.aggregate(w, workers, clusterv1.ReadyCondition, clusterv1.ClusterWorkerMachinesReadyCondition, clusterv1.ReadyReason, clusterv1.NotReadyReason, clusterv1.ReadyUnknownReason)
-	d.aggregate(w, settled(w, controlPlane), clusterv1.MachineUpToDateCondition, clusterv1.ClusterControlPlaneMachinesUpToDateCondition, clusterv1.UpToDateReason, clusterv1.NotUpToDateReason, clusterv1.UpToDateUnknownReason)
-	d.aggregate(w, settled(w, workers), clusterv1.MachineUpToDateCondition, clusterv1.ClusterWorkerMachinesUpToDateCondition, clusterv1.UpToDateReason, clusterv1.NotUpToDateReason, clusterv1.UpToDateUnknownReason)
-}
-
-// settled leaves out Machines that are too young to have been judged.
-func settled(w World, machines []*clusterv1.Machine) []*clusterv1.Machine {
-	var out []*clusterv1.Machine
-	for _, m := range machines {
-		if conditions.Has(m, clusterv1.MachineUpToDateCondition) || w.Now.Sub(m.CreationTimestamp.Time) > upToDateGrace {
-			out = append(out, m)
+	for _, c := range []metav1.Condition{
+		rollup.Ready(controlPlane, clusterv1.ClusterControlPlaneMachinesReadyCondition),
+		rollup.Ready(workers, clusterv1.ClusterWorkerMachinesReadyCondition),
+		rollup.UpToDate(controlPlane, clusterv1.ClusterControlPlaneMachinesUpToDateCondition, w.Now),
+		rollup.UpToDate(workers, clusterv1.ClusterWorkerMachinesUpToDateCondition, w.Now),
+	} {
+		if w.Descendants.Err != nil {
+			c = condition(c.Type, metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager")
 		}
+		conditions.Set(d.Cluster, c)
 	}
-	return out
-}
-
-func (d *Decision) aggregate(w World, machines []*clusterv1.Machine, source, target, yes, no, unknown string) {
-	if w.Descendants.Err != nil {
-		conditions.Set(d.Cluster, condition(target, metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager"))
-		return
-	}
-	conditions.Set(d.Cluster, conditions.Aggregate(conditions.Sources("Machine", machines, func(m *clusterv1.Machine) bool { return labels.IsControlPlane(m.Labels) }), source, target, conditions.AggregateOptions{
-		Reasons: conditions.Reasons{True: yes, False: no, Unknown: unknown},
-		None:    &conditions.Fallback{Status: metav1.ConditionTrue, Reason: clusterv1.NoReplicasReason},
-	}))
 }
 
 // progress sets RollingOut, ScalingUp and ScalingDown from the control plane, MachineDeployments and stand-alone MachineSets.
@@ -206,25 +189,17 @@ func movers(w World, kind string) []conditions.Source {
 }
 
 func remediating(w World) metav1.Condition {
-	var being []*clusterv1.Machine
 	unhealthy := 0
 	for _, m := range w.Descendants.Machines {
-		switch {
-		case conditions.IsFalse(m, clusterv1.MachineOwnerRemediatedCondition):
-			being = append(being, m)
-		case conditions.IsFalse(m, clusterv1.MachineHealthCheckSucceededCondition):
+		if conditions.IsFalse(m, clusterv1.MachineHealthCheckSucceededCondition) && !conditions.IsFalse(m, clusterv1.MachineOwnerRemediatedCondition) {
 			unhealthy++
 		}
-	}
-	if len(being) > 0 {
-		c := conditions.Aggregate(conditions.Sources("Machine", being, nil), clusterv1.MachineOwnerRemediatedCondition, clusterv1.RemediatingCondition, conditions.AggregateOptions{})
-		return condition(clusterv1.RemediatingCondition, metav1.ConditionTrue, clusterv1.RemediatingReason, c.Message)
 	}
 	message := ""
 	if unhealthy > 0 {
 		message = fmt.Sprintf("%d Machine(s) not healthy but not to be remediated by their owner", unhealthy)
 	}
-	return condition(clusterv1.RemediatingCondition, metav1.ConditionFalse, clusterv1.NotRemediatingReason, message)
+	return rollup.Remediating(w.Descendants.Machines, message)
 }
 
 func available(w World, c *clusterv1.Cluster) metav1.Condition {

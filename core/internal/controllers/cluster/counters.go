@@ -1,14 +1,11 @@
 package cluster
 
 import (
-	"sort"
-
-	"k8s.io/apimachinery/pkg/util/version"
-
 	"github.com/slipway-capi/slipway/contract/accessors"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/core/internal/rollup"
 )
 
 // tally adds numbers up that may be unknown; it is unknown while none was known.
@@ -74,7 +71,7 @@ func (d *Decision) counters(w World) {
 	d.Cluster.Status.Workers = nil
 	if t != (tally{}) {
 		d.Cluster.Status.Workers = &clusterv1.WorkersStatus{DesiredReplicas: t.desired, Replicas: t.replicas, ReadyReplicas: t.ready,
-			AvailableReplicas: t.available, UpToDateReplicas: t.upToDate, Versions: merge(versions)}
+			AvailableReplicas: t.available, UpToDateReplicas: t.upToDate, Versions: rollup.Versions(versions)}
 	}
 }
 
@@ -103,25 +100,4 @@ func (d *Decision) controlPlaneCounters(w World) {
 		d.Cluster.Status.ControlPlane = &clusterv1.ClusterControlPlaneStatus{DesiredReplicas: t.desired, Replicas: t.replicas, ReadyReplicas: t.ready,
 			AvailableReplicas: t.available, UpToDateReplicas: t.upToDate, Versions: versions}
 	}
-}
-
-// merge adds up equal versions and puts the lowest first.
-func merge(list []clusterv1.StatusVersion) []clusterv1.StatusVersion {
-	sum := map[string]int32{}
-	for _, v := range list {
-		sum[v.Version] += v.Replicas
-	}
-	var out []clusterv1.StatusVersion
-	for v, n := range sum {
-		out = append(out, clusterv1.StatusVersion{Version: v, Replicas: n})
-	}
-	sort.Slice(out, func(i, j int) bool {
-		a, errA := version.ParseGeneric(out[i].Version)
-		b, errB := version.ParseGeneric(out[j].Version)
-		if errA != nil || errB != nil || a.EqualTo(b) {
-			return out[i].Version < out[j].Version
-		}
-		return a.LessThan(b)
-	})
-	return out
 }

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,39 +15,24 @@ import (
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/patch"
+	"github.com/slipway-capi/slipway/core/internal/outcome"
 )
-
-// conflictPause is how long to wait after a conflict if no event comes first.
-const conflictPause = 200 * time.Millisecond
 
 // act carries a decision out: the actions in order, then the Machine itself in one write at most.
 func (c *Controller) act(ctx context.Context, before *clusterv1.Machine, d Decision) (reconcile.Result, error) {
-	errs := []error{d.Err}
-	var conflict bool
-	note := func(err error) {
-		if apierrors.IsConflict(err) {
-			conflict = true // someone else wrote; the event of that brings the state to decide on
-			return
-		}
-		errs = append(errs, err)
-	}
+	var out outcome.Outcome
+	out.Note(d.Err)
 	for _, a := range d.Actions {
-		note(c.carryOut(ctx, before, a))
+		out.Note(c.carryOut(ctx, before, a))
 	}
-	note(patch.Begin(c.Client, FieldOwner, before).Finish(ctx, d.Machine, patch.Owned(ownConditions...)))
+	out.Note(patch.Begin(c.Client, FieldOwner, before).Finish(ctx, d.Machine, patch.Owned(ownConditions...)))
 	if d.Machine.ResourceVersion != before.ResourceVersion && len(d.Machine.Finalizers) > 0 {
 		c.writes.Wrote(d.Machine, time.Now())
 	}
 	for _, e := range d.Events {
 		c.Recorder.Eventf(before, nil, corev1.EventTypeNormal, e.Reason, "Reconcile", "%s", e.Message)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return reconcile.Result{}, err
-	}
-	if conflict {
-		d.look(conflictPause)
-	}
-	return reconcile.Result{RequeueAfter: d.After}, nil
+	return out.Result(d.After)
 }
 
 func (c *Controller) carryOut(ctx context.Context, m *clusterv1.Machine, action Action) error {

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"sort"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/version"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/core/internal/rollup"
 )
 
 var ownConditions = []string{
@@ -27,9 +26,9 @@ func (d *Decision) describe(w World) {
 	}
 	up, down := d.scaling(w)
 	conditions.SetAll(md, availableCondition(w, md), d.rollingOut(w), up, down,
-		aggregate(w.Machines, clusterv1.ReadyCondition, clusterv1.MachinesReadyCondition, conditions.Reasons{True: clusterv1.ReadyReason, False: clusterv1.NotReadyReason, Unknown: clusterv1.ReadyUnknownReason}),
-		aggregate(settled(w), clusterv1.MachineUpToDateCondition, clusterv1.MachinesUpToDateCondition, conditions.Reasons{True: clusterv1.UpToDateReason, False: clusterv1.NotUpToDateReason, Unknown: clusterv1.UpToDateUnknownReason}),
-		remediating(w), deletingCondition(w))
+		rollup.Ready(w.Machines, clusterv1.MachinesReadyCondition),
+		rollup.UpToDate(w.Machines, clusterv1.MachinesUpToDateCondition, w.Now),
+		rollup.Remediating(w.Machines, ""), deletingCondition(w))
 	md.Status.Phase = phase(w, md)
 }
 
@@ -39,26 +38,16 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 
 func count(w World, md *clusterv1.MachineDeployment) {
 	var replicas, ready, available, upToDate int32
-	byVersion := map[string]int32{}
+	var versions []clusterv1.StatusVersion
 	for _, s := range w.Sets {
 		replicas += have(s)
 		ready += number(s.Status.ReadyReplicas)
 		available += number(s.Status.AvailableReplicas)
 		upToDate += number(s.Status.UpToDateReplicas)
-		for _, v := range s.Status.Versions {
-			byVersion[v.Version] += v.Replicas
-		}
+		versions = append(versions, s.Status.Versions...)
 	}
 	md.Status.Replicas, md.Status.ReadyReplicas, md.Status.AvailableReplicas, md.Status.UpToDateReplicas = &replicas, &ready, &available, &upToDate
-	md.Status.Versions = nil
-	for v, n := range byVersion {
-		md.Status.Versions = append(md.Status.Versions, clusterv1.StatusVersion{Version: v, Replicas: n})
-	}
-	sort.Slice(md.Status.Versions, func(i, j int) bool {
-		a, errA := version.ParseGeneric(md.Status.Versions[i].Version)
-		b, errB := version.ParseGeneric(md.Status.Versions[j].Version)
-		return errA == nil && errB == nil && a.LessThan(b)
-	})
+	md.Status.Versions = rollup.Versions(versions)
 }
 
 func availableCondition(w World, md *clusterv1.MachineDeployment) metav1.Condition {
@@ -127,37 +116,6 @@ func (d *Decision) scaling(w World) (up, down metav1.Condition) {
 		down = condition(clusterv1.ScalingDownCondition, metav1.ConditionTrue, clusterv1.ScalingDownReason, fmt.Sprintf("Scaling down from %d to %d replicas", current, target))
 	}
 	return up, down
-}
-
-// settled leaves out Machines that are too young to have been judged.
-func settled(w World) []*clusterv1.Machine {
-	var out []*clusterv1.Machine
-	for _, m := range w.Machines {
-		if conditions.Has(m, clusterv1.MachineUpToDateCondition) || w.Now.Sub(m.CreationTimestamp.Time) > 10*time.Second {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
-func aggregate(machines []*clusterv1.Machine, source, target string, reasons conditions.Reasons) metav1.Condition {
-	return conditions.Aggregate(conditions.Sources("Machine", machines, nil), source, target, conditions.AggregateOptions{
-		Reasons: reasons, None: &conditions.Fallback{Status: metav1.ConditionTrue, Reason: clusterv1.NoReplicasReason},
-	})
-}
-
-func remediating(w World) metav1.Condition {
-	var being []*clusterv1.Machine
-	for _, m := range w.Machines {
-		if conditions.IsFalse(m, clusterv1.MachineOwnerRemediatedCondition) {
-			being = append(being, m)
-		}
-	}
-	if len(being) == 0 {
-		return condition(clusterv1.RemediatingCondition, metav1.ConditionFalse, clusterv1.NotRemediatingReason, "")
-	}
-	c := conditions.Aggregate(conditions.Sources("Machine", being, nil), clusterv1.MachineOwnerRemediatedCondition, clusterv1.RemediatingCondition, conditions.AggregateOptions{})
-	return condition(clusterv1.RemediatingCondition, metav1.ConditionTrue, clusterv1.RemediatingReason, c.Message)
 }
 
 func deletingCondition(w World) metav1.Condition {

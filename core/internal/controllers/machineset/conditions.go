@@ -7,10 +7,10 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/version"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/core/internal/rollup"
 )
 
 // stale is how long a Machine may be in deletion before that is worth a word.
@@ -28,11 +28,8 @@ func (d *Decision) describe(w World) {
 	if selector, err := metav1.LabelSelectorAsSelector(&s.Spec.Selector); err == nil {
 		s.Status.Selector = selector.String()
 	}
-	conditions.SetAll(s, d.scalingUp(w), scalingDown(w), aggregate(w.Machines, clusterv1.ReadyCondition, clusterv1.MachinesReadyCondition,
-		conditions.Reasons{True: clusterv1.ReadyReason, False: clusterv1.NotReadyReason, Unknown: clusterv1.ReadyUnknownReason}),
-		aggregate(settled(w), clusterv1.MachineUpToDateCondition, clusterv1.MachinesUpToDateCondition,
-			conditions.Reasons{True: clusterv1.UpToDateReason, False: clusterv1.NotUpToDateReason, Unknown: clusterv1.UpToDateUnknownReason}),
-		remediating(w), deletingCondition(w))
+	conditions.SetAll(s, d.scalingUp(w), scalingDown(w), rollup.Ready(w.Machines, clusterv1.MachinesReadyCondition),
+		rollup.UpToDate(w.Machines, clusterv1.MachinesUpToDateCondition, w.Now), rollup.Remediating(w.Machines, ""), deletingCondition(w))
 }
 
 func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
@@ -41,7 +38,7 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 
 func count(w World, s *clusterv1.MachineSet) {
 	var replicas, ready, available, upToDate int32
-	versions := map[string]int32{}
+	var versions []clusterv1.StatusVersion
 	for _, m := range w.Machines {
 		replicas++
 		for t, n := range map[string]*int32{clusterv1.ReadyCondition: &ready, clusterv1.AvailableCondition: &available, clusterv1.MachineUpToDateCondition: &upToDate} {
@@ -54,27 +51,11 @@ func count(w World, s *clusterv1.MachineSet) {
 			v = m.Spec.Version
 		}
 		if v != "" {
-			versions[v]++
+			versions = append(versions, clusterv1.StatusVersion{Version: v, Replicas: 1})
 		}
 	}
 	s.Status.Replicas, s.Status.ReadyReplicas, s.Status.AvailableReplicas, s.Status.UpToDateReplicas = &replicas, &ready, &available, &upToDate
-	s.Status.Versions = sorted(versions)
-}
-
-func sorted(byVersion map[string]int32) []clusterv1.StatusVersion {
-	var out []clusterv1.StatusVersion
-	for v, n := range byVersion {
-		out = append(out, clusterv1.StatusVersion{Version: v, Replicas: n})
-	}
-	sort.Slice(out, func(i, j int) bool {
-		a, errA := version.ParseGeneric(out[i].Version)
-		b, errB := version.ParseGeneric(out[j].Version)
-		if errA != nil || errB != nil || a.EqualTo(b) {
-			return out[i].Version < out[j].Version
-		}
-		return a.LessThan(b)
-	})
-	return out
+	s.Status.Versions = rollup.Versions(versions)
 }
 
 func (d *Decision) scalingUp(w World) metav1.Condition {
@@ -112,37 +93,6 @@ func lingering(w World) []string {
 	}
 	sort.Strings(names)
 	return names
-}
-
-// settled leaves out Machines that are too young to have been judged.
-func settled(w World) []*clusterv1.Machine {
-	var out []*clusterv1.Machine
-	for _, m := range w.Machines {
-		if conditions.Has(m, clusterv1.MachineUpToDateCondition) || w.Now.Sub(m.CreationTimestamp.Time) > 10*time.Second {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
-func aggregate(machines []*clusterv1.Machine, source, target string, reasons conditions.Reasons) metav1.Condition {
-	return conditions.Aggregate(conditions.Sources("Machine", machines, nil), source, target, conditions.AggregateOptions{
-		Reasons: reasons, None: &conditions.Fallback{Status: metav1.ConditionTrue, Reason: clusterv1.NoReplicasReason},
-	})
-}
-
-func remediating(w World) metav1.Condition {
-	var being []*clusterv1.Machine
-	for _, m := range w.Machines {
-		if conditions.IsFalse(m, clusterv1.MachineOwnerRemediatedCondition) {
-			being = append(being, m)
-		}
-	}
-	if len(being) == 0 {
-		return condition(clusterv1.RemediatingCondition, metav1.ConditionFalse, clusterv1.NotRemediatingReason, "")
-	}
-	c := conditions.Aggregate(conditions.Sources("Machine", being, nil), clusterv1.MachineOwnerRemediatedCondition, clusterv1.RemediatingCondition, conditions.AggregateOptions{})
-	return condition(clusterv1.RemediatingCondition, metav1.ConditionTrue, clusterv1.RemediatingReason, c.Message)
 }
 
 func deletingCondition(w World) metav1.Condition {
