@@ -32,7 +32,9 @@ func Supervise(ctx context.Context, folder Folder, report func(Status)) error {
 	err = run(ctx, folder, supervisor, board)
 	supervisor.Stop([]string{etcd}, []string{apiServer}, []string{controllerManager})
 	board.change(func(s *Status) {
-		s.Phase = Stopped
+		// Without its number, since the next plane of this folder may be run by a process of the same number, and what this
+		// one said last is not the word of the next.
+		s.Phase, s.Supervisor = Stopped, 0
 		if err != nil {
 			s.Phase, s.Failure = Failed, err.Error()
 		}
