@@ -10,6 +10,7 @@ PACKAGES := $(MODULES:%=./%/...)
 RACE_PACKAGES := ./internal/supervise ./internal/filelock ./internal/binaries ./internal/progress
 BACKEND ?= docker
 GO_TEST_FLAGS ?=
+GENERATED := '*/config/*' '*zz_generated*' 'docs/conformance/*.md'
 
 ##@ Everyday
 .PHONY: help
@@ -55,9 +56,9 @@ lint: ## Check formatting, go vet and staticcheck
 	go tool staticcheck $(PACKAGES)
 
 .PHONY: verify
-verify: generate ## Fail when generated files differ from what is committed
-	@drift=$$(git status --porcelain -- '*/config/*' '*zz_generated*'); \
-	if [ -n "$$drift" ]; then echo "generated files differ, commit them:"; echo "$$drift"; git --no-pager diff -- '*/config/*' '*zz_generated*' | head -100; exit 1; fi
+verify: generate conformance ## Fail when generated files differ from what is committed
+	@drift=$$(git status --porcelain -- $(GENERATED)); \
+	if [ -n "$$drift" ]; then echo "generated files differ, commit them:"; echo "$$drift"; git --no-pager diff -- $(GENERATED) | head -100; exit 1; fi
 
 .PHONY: bench
 bench: build binaries ## Measure the plane's start and memory, and the in-memory cluster (docs/benchmarks.md)
@@ -67,6 +68,10 @@ bench: build binaries ## Measure the plane's start and memory, and the in-memory
 .PHONY: generate
 generate: ## Generate deep copies, CRDs, roles and webhook configurations
 	hack/generate.sh
+
+.PHONY: conformance
+conformance: ## Write docs/conformance/*.md: each rule of the system's behaviour and the tests that show it
+	go run ./hack/conformance
 
 .PHONY: binaries
 binaries: ## Build etcd and the Kubernetes programs of plane and tests into the cache, once
