@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/netip"
 )
 
 // ErrNotFound says that a container, image or file does not exist.
@@ -35,8 +36,8 @@ type Engine interface {
 	Pull(ctx context.Context, image string) error
 	// Save returns an image as an archive.
 	Save(ctx context.Context, image string) (io.ReadCloser, error)
-	// EnsureNetwork makes a bridge network unless there is one of the name.
-	EnsureNetwork(ctx context.Context, name string) error
+	// EnsureNetwork makes a bridge network unless there is one of the name, and returns it.
+	EnsureNetwork(ctx context.Context, name string) (Network, error)
 	// Capacity returns the processors and the bytes of memory of the engine's host.
 	Capacity(ctx context.Context) (cpus int, memory int64, err error)
 }
@@ -51,15 +52,19 @@ type Container struct {
 	Status string
 	// IPv4 and IPv6 are its addresses in the network it was made for; empty unless it runs.
 	IPv4, IPv6 string
+	// FixedIPv4 is the address that is kept for it, whether it runs or not; empty if the engine chooses one at each start.
+	FixedIPv4 string
 }
 
 // ContainerSpec is how a container is made.
 type ContainerSpec struct {
 	Name, Image, Network string
-	Labels               map[string]string
-	Entrypoint, Command  []string
-	Environment          []string
-	Mounts               []Mount
+	// IPv4 is its address for good; not valid lets the engine choose one at each start.
+	IPv4                netip.Addr
+	Labels              map[string]string
+	Entrypoint, Command []string
+	Environment         []string
+	Mounts              []Mount
 	// Ports are those to publish at random ports of the host's address.
 	Ports []Port
 	// Node asks for what systemd and a kubelet need: privileges, temporary file systems, a volume for /var.

@@ -25,6 +25,8 @@ type Host struct {
 	tasks map[string]*task
 	// balancing keeps two updates of load balancers from mixing their files.
 	balancing sync.Mutex
+	// addressing makes choosing an address and taking it one step.
+	addressing sync.Mutex
 }
 
 // Find returns a container, or nil if there is none.

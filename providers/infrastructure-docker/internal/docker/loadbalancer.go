@@ -83,11 +83,8 @@ func (h *Host) createLoadBalancer(ctx context.Context, s LoadBalancerSpec) error
 	if err != nil {
 		return err
 	}
-	if err := h.Engine.EnsureNetwork(ctx, h.Network); err != nil {
-		return fmt.Errorf("making network %s: %w", h.Network, err)
-	}
 	name := LoadBalancerName(s.Cluster)
-	err = h.Engine.Create(ctx, ContainerSpec{
+	err = h.create(ctx, ContainerSpec{
 		Name: name, Image: image, Network: h.Network,
 		Labels:     map[string]string{ClusterLabel: s.Cluster, RoleLabel: LoadBalancerRole, OwnerLabel: s.Owner},
 		Entrypoint: []string{"haproxy"}, Command: []string{"-W", "-db", "-f", haproxyConfig},

@@ -81,10 +81,7 @@ func (h *Host) ensureContainer(ctx context.Context, s MachineSpec) error {
 	if err != nil {
 		return err
 	}
-	if err := h.Engine.EnsureNetwork(ctx, h.Network); err != nil {
-		return fmt.Errorf("making network %s: %w", h.Network, err)
-	}
-	if err := h.Engine.Create(ctx, h.machineContainer(s, image)); err != nil {
+	if err := h.create(ctx, h.machineContainer(s, image)); err != nil {
 		return fmt.Errorf("creating container %s: %w", s.Container(), err)
 	}
 	if err := h.Engine.Start(ctx, s.Container()); err != nil {

@@ -68,6 +68,9 @@ func (m *Moby) List(ctx context.Context, labels map[string]string) ([]Container,
 
 func (c *Container) addresses(networks map[string]*network.EndpointSettings) {
 	for _, n := range networks {
+		if n.IPAMConfig != nil && n.IPAMConfig.IPv4Address.IsValid() {
+			c.FixedIPv4 = n.IPAMConfig.IPv4Address.String()
+		}
 		if n.IPAddress.IsValid() {
 			c.IPv4 = n.IPAddress.String()
 		}
@@ -105,7 +108,8 @@ func (m *Moby) Create(ctx context.Context, spec ContainerSpec) error {
 	off := false
 	host := &container.HostConfig{
 		NetworkMode: container.NetworkMode(spec.Network), PortBindings: network.PortMap{}, Init: &off,
-		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyOnFailure, MaximumRetryCount: 1},
+		// Clusters come back with their engine; what somebody stopped or killed stays so, for a health check to see.
+		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyUnlessStopped},
 		Sysctls:       map[string]string{},
 	}
 	for _, p := range spec.Ports {
@@ -127,7 +131,12 @@ func (m *Moby) Create(ctx context.Context, spec ContainerSpec) error {
 	if spec.Node {
 		forNode(config, host)
 	}
-	_, err := m.api.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config, HostConfig: host, Name: spec.Name})
+	options := client.ContainerCreateOptions{Config: config, HostConfig: host, Name: spec.Name}
+	if spec.IPv4.IsValid() {
+		endpoint := &network.EndpointSettings{IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: spec.IPv4}}
+		options.NetworkingConfig = &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{spec.Network: endpoint}}
+	}
+	_, err := m.api.ContainerCreate(ctx, options)
 	return translate(err)
 }
 

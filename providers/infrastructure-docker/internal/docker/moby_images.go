@@ -4,15 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"sync"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/moby/moby/api/pkg/stdcopy"
 	"github.com/moby/moby/client"
 )
-
-// networks makes the look-up and the creation of a network one step within this process: engines allow two of one name.
-var networks sync.Mutex
 
 // HasImage implements Engine.
 func (m *Moby) HasImage(ctx context.Context, image string) (bool, error) {
@@ -36,18 +32,6 @@ func (m *Moby) Pull(ctx context.Context, image string) error {
 func (m *Moby) Save(ctx context.Context, image string) (io.ReadCloser, error) {
 	archive, err := m.api.ImageSave(ctx, []string{image})
 	return archive, translate(err)
-}
-
-// EnsureNetwork implements Engine.
-func (m *Moby) EnsureNetwork(ctx context.Context, name string) error {
-	networks.Lock()
-	defer networks.Unlock()
-	_, err := m.api.NetworkInspect(ctx, name, client.NetworkInspectOptions{})
-	if !cerrdefs.IsNotFound(err) {
-		return err
-	}
-	_, err = m.api.NetworkCreate(ctx, name, client.NetworkCreateOptions{Driver: "bridge"})
-	return err
 }
 
 // Capacity implements Engine.

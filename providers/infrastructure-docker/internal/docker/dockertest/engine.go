@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -119,7 +120,7 @@ func (e *Engine) Create(_ context.Context, spec docker.ContainerSpec) error {
 		return fmt.Errorf("network %s does not exist", spec.Network)
 	}
 	e.record("create %s", spec.Name)
-	e.containers[spec.Name] = &docker.Container{Name: spec.Name, Image: spec.Image, Labels: spec.Labels, Status: "created"}
+	e.containers[spec.Name] = &docker.Container{Name: spec.Name, Image: spec.Image, Labels: spec.Labels, Status: "created", FixedIPv4: spec.IPv4.String()}
 	e.specs[spec.Name] = spec
 	return nil
 }
@@ -135,7 +136,7 @@ func (e *Engine) Start(_ context.Context, name string) error {
 	}
 	e.record("start %s", name)
 	c := e.containers[name]
-	c.Running, c.Status, c.IPv4 = true, "running", fmt.Sprintf("172.18.0.%d", len(e.containers)+1)
+	c.Running, c.Status, c.IPv4 = true, "running", c.FixedIPv4
 	return nil
 }
 
@@ -209,11 +210,11 @@ func (e *Engine) Save(_ context.Context, image string) (io.ReadCloser, error) {
 }
 
 // EnsureNetwork implements docker.Engine.
-func (e *Engine) EnsureNetwork(_ context.Context, name string) error {
+func (e *Engine) EnsureNetwork(_ context.Context, name string) (docker.Network, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.networks[name] = true
-	return nil
+	return docker.Network{Subnet: netip.MustParsePrefix("172.18.0.0/16"), Gateway: netip.MustParseAddr("172.18.0.1")}, nil
 }
 
 // Capacity implements docker.Engine.
