@@ -5,6 +5,7 @@ package lifecycle
 import (
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,11 +25,12 @@ func TestDockerCluster(t *testing.T) {
 	remove()          // what a run that was interrupted has left
 	t.Cleanup(remove) // for a run that fails; the plane is stopped before
 	lifecycle(t, backend{
-		manifest: "docs/quickstart/docker.yaml",
-		addons:   []string{"hack/nodeimage/cni.yaml"},
-		patience: 8 * time.Minute,
-		check:    checkServices,
-		gone:     func(t *testing.T) { assert.Empty(t, containers(t, ""), "containers left of the deleted cluster") },
+		manifest:  "docs/quickstart/docker.yaml",
+		addons:    []string{"hack/nodeimage/cni.yaml"},
+		patience:  8 * time.Minute,
+		check:     checkServices,
+		interrupt: restartContainers,
+		gone:      func(t *testing.T) { assert.Empty(t, containers(t, ""), "containers left of the deleted cluster") },
 	})
 }
 
@@ -42,6 +44,20 @@ func containers(t *testing.T, role string) []string {
 	out, err := exec.Command("docker", args...).CombinedOutput()
 	require.NoError(t, err, "docker ps: %s", out)
 	return strings.Fields(string(out))
+}
+
+// restartContainers stops the machines and the load balancer, and starts them in another order, which is how they would swap
+// their addresses if the engine chose them anew.
+func restartContainers(t *testing.T) {
+	names := containers(t, "")
+	slices.Sort(names)
+	docker := func(args ...string) {
+		out, err := exec.Command("docker", args...).CombinedOutput()
+		require.NoError(t, err, "docker %s: %s", args[0], out)
+	}
+	docker(append([]string{"stop", "--time", "3"}, names...)...)
+	slices.Reverse(names)
+	docker(append([]string{"start"}, names...)...)
 }
 
 // checkServices asks the DNS server, a pod that has been scheduled, through its Service from a worker.

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
@@ -31,9 +33,11 @@ type backend struct {
 	// check looks at a cluster that is ready, gone at what is left of a deleted one. Either may be nil.
 	check func(t *testing.T, workload client.Client)
 	gone  func(t *testing.T)
+	// interrupt stops and starts all machines at once, as a reboot of their host does. It may be nil.
+	interrupt func(t *testing.T)
 }
 
-// lifecycle is the test: create 1+1, scale the workers to 2, scale the control plane to 3, delete.
+// lifecycle is the test: create 1+1, scale the workers to 2, scale the control plane to 3, survive a reboot, delete.
 func lifecycle(t *testing.T, b backend) {
 	p := startPlane(t)
 	create := []string{"quickstart", "-f", renamed(t, b.manifest), "--timeout", b.patience.String()}
@@ -53,7 +57,50 @@ func lifecycle(t *testing.T, b backend) {
 	p.scale(t, controlPlane, "3", b.patience)
 	p.checkNodes(t, 5, b)
 
+	if b.interrupt != nil {
+		p.checkInterruption(t, b)
+	}
 	p.delete(t, b)
+}
+
+// checkInterruption wants the same Machines and Nodes back, all of them, after all were down.
+func (p *plane) checkInterruption(t *testing.T, b backend) {
+	before := p.machines(t)
+	interrupted := time.Now()
+	b.interrupt(t)
+	workload := p.workload(t)
+	require.Eventually(t, func() bool {
+		var nodes corev1.NodeList
+		if workload.List(t.Context(), &nodes) != nil || len(nodes.Items) != len(before) {
+			return false
+		}
+		return !slices.ContainsFunc(nodes.Items, func(n corev1.Node) bool { return !ready(n) || heartbeat(n).Before(interrupted) })
+	}, b.patience, 500*time.Millisecond, "all Nodes report again")
+	t.Logf("all Nodes ready after an interruption: %.1fs", time.Since(interrupted).Seconds())
+	p.waitReady(t, b.patience)
+	assert.Equal(t, before, p.machines(t), "no Machine was replaced")
+	p.checkNodes(t, len(before), b)
+}
+
+// machines maps the names of the Machines to their identity.
+func (p *plane) machines(t *testing.T) map[string]types.UID {
+	t.Helper()
+	var list clusterv1.MachineList
+	require.NoError(t, p.List(t.Context(), &list))
+	uids := map[string]types.UID{}
+	for _, m := range list.Items {
+		uids[m.Name] = m.UID
+	}
+	return uids
+}
+
+func heartbeat(node corev1.Node) time.Time {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.LastHeartbeatTime.Time
+		}
+	}
+	return time.Time{}
 }
 
 // renamed is a copy of a quick-start manifest for the cluster of the test.

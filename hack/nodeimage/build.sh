@@ -45,7 +45,7 @@ if [ ! -f "$base" ]; then
   command -v mmdebstrap >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends mmdebstrap >/dev/null; }
   say "installing Debian packages into a new root file system"
   mkdir -p "$cache/nodeimage"
-  mmdebstrap --quiet --variant=minbase --include="$(paste -sd, $here/packages)" --dpkgopt=force-unsafe-io \
+  mmdebstrap --quiet --format=tar --variant=minbase --include="$(paste -sd, $here/packages)" --dpkgopt=force-unsafe-io \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
     $suite "$base.new"
   mv "$base.new" "$base"

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,11 +57,14 @@ func (s *Server) list(w http.ResponseWriter, req *http.Request, t target) error 
 		return err
 	}
 	items, version := s.Store.List(t.resource.group(), t.namespace)
+	items = slices.DeleteFunc(items, func(o *unstructured.Unstructured) bool { return !match(o) })
+	if wantsTable(req) {
+		answer(w, http.StatusOK, tableOf(req, t, strconv.FormatUint(version, 10), items...))
+		return nil
+	}
 	list := []any{}
 	for _, o := range items {
-		if match(o) {
-			list = append(list, o.Object)
-		}
+		list = append(list, o.Object)
 	}
 	answer(w, http.StatusOK, listOf(t, list, version))
 	return nil
@@ -77,6 +81,8 @@ type stream struct {
 	flush http.Flusher
 	match func(*unstructured.Unstructured) bool
 	gvk   schema.GroupVersionKind
+	// shown makes of an object what the client wants to see: the object or its row in a table.
+	shown func(*unstructured.Unstructured) any
 }
 
 func (s *Server) watch(w http.ResponseWriter, req *http.Request, t target) error {
@@ -105,11 +111,14 @@ func (s *Server) watch(w http.ResponseWriter, req *http.Request, t target) error
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
-	out := stream{w: w, flush: flusher, match: match, gvk: t.resource.gvk()}
+	out := stream{w: w, flush: flusher, match: match, gvk: t.resource.gvk(), shown: func(o *unstructured.Unstructured) any { return o.Object }}
+	if wantsTable(req) {
+		out.shown = func(o *unstructured.Unstructured) any { return tableOf(req, t, o.GetResourceVersion(), o) }
+	}
 	if initial {
 		for _, o := range existing {
 			if match(o) {
-				out.send(watch.Added, o.Object)
+				out.send(watch.Added, out.shown(o))
 			}
 		}
 		if q.Get("sendInitialEvents") == "true" {
@@ -160,14 +169,14 @@ func (o stream) event(e store.Event) {
 	was, is := e.Old != nil && o.match(e.Old), o.match(e.Object)
 	switch {
 	case e.Type == watch.Deleted && (was || is):
-		o.send(watch.Deleted, e.Object.Object)
+		o.send(watch.Deleted, o.shown(e.Object))
 	case e.Type == watch.Deleted:
 	case is && !was:
-		o.send(watch.Added, e.Object.Object)
+		o.send(watch.Added, o.shown(e.Object))
 	case is:
-		o.send(watch.Modified, e.Object.Object)
+		o.send(watch.Modified, o.shown(e.Object))
 	case was:
-		o.send(watch.Deleted, e.Object.Object)
+		o.send(watch.Deleted, o.shown(e.Object))
 	}
 }
 
@@ -179,7 +188,7 @@ func (o stream) bookmark(version uint64, endOfInitial bool) {
 	o.send(watch.Bookmark, map[string]any{"apiVersion": o.gvk.GroupVersion().String(), "kind": o.gvk.Kind, "metadata": meta})
 }
 
-func (o stream) send(kind watch.EventType, obj map[string]any) {
+func (o stream) send(kind watch.EventType, obj any) {
 	raw, err := json.Marshal(map[string]any{"type": kind, "object": obj})
 	if err != nil {
 		return

@@ -134,6 +134,10 @@ func (s *Server) handle(w http.ResponseWriter, req *http.Request, t target) erro
 		if err != nil {
 			return err
 		}
+		if wantsTable(req) {
+			answer(w, http.StatusOK, tableOf(req, t, obj.GetResourceVersion(), obj))
+			return nil
+		}
 		answer(w, http.StatusOK, obj)
 		return nil
 	case t.name != "" && req.Method == http.MethodPut:

@@ -103,7 +103,7 @@ func (s *Server) update(w http.ResponseWriter, req *http.Request, t target) erro
 		return err
 	}
 	return s.change(w, req, t, func(current *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-		return merge(current, obj, t.subresource), nil
+		return disown(current, merge(current, obj, t.subresource), req, t), nil
 	})
 }
 
@@ -149,38 +149,18 @@ func (s *Server) patch(w http.ResponseWriter, req *http.Request, t target) error
 	}
 	kind := types.PatchType(strings.TrimSpace(strings.Split(req.Header.Get("Content-Type"), ";")[0]))
 	if kind == types.ApplyPatchType {
-		if _, err := s.Store.Get(t.key()); err != nil {
-			return s.applyNew(w, req, raw, t)
-		}
+		return s.apply(w, req, raw, t)
 	}
 	return s.change(w, req, t, func(current *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 		obj, err := patched(current, raw, kind, t)
 		if err != nil {
 			return nil, err
 		}
-		return merge(current, obj, t.subresource), nil
+		return disown(current, merge(current, obj, t.subresource), req, t), nil
 	})
 }
 
-func (s *Server) applyNew(w http.ResponseWriter, req *http.Request, raw []byte, t target) error {
-	obj := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(raw, &obj.Object); err != nil {
-		return apierrors.NewBadRequest(err.Error())
-	}
-	normalize(obj, t)
-	if dryRun(req) {
-		answer(w, http.StatusCreated, obj)
-		return nil
-	}
-	out, err := s.Store.Create(t.key(), obj)
-	if err != nil {
-		return err
-	}
-	answer(w, http.StatusCreated, out)
-	return nil
-}
-
-// patched applies a patch. A server-side apply is a strategic merge here: fields of one owner are not taken away.
+// patched carries out a patch of any kind but a server-side apply.
 func patched(current *unstructured.Unstructured, raw []byte, kind types.PatchType, t target) (*unstructured.Unstructured, error) {
 	before, err := current.MarshalJSON()
 	if err != nil {
@@ -198,7 +178,7 @@ func patched(current *unstructured.Unstructured, raw []byte, kind types.PatchTyp
 		}
 	case types.MergePatchType:
 		after, err = jsonpatch.MergePatch(before, raw)
-	case types.StrategicMergePatchType, types.ApplyPatchType:
+	case types.StrategicMergePatchType:
 		after, err = strategic(before, raw, t)
 	default:
 		return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", t.resource.group(), t.name, "unknown patch type "+string(kind), 0, true)
@@ -234,7 +214,7 @@ func (s *Server) delete(w http.ResponseWriter, req *http.Request, t target) erro
 		answer(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
 		return nil
 	}
-	out, err := s.Store.Delete(t.key(), opts.Preconditions)
+	out, err := s.Store.Delete(t.key(), opts)
 	if err != nil {
 		return err
 	}
@@ -269,7 +249,7 @@ func (s *Server) deleteAll(w http.ResponseWriter, req *http.Request, t target) e
 			continue
 		}
 		key := store.Key{Resource: t.resource.group(), Namespace: o.GetNamespace(), Name: o.GetName()}
-		if _, err := s.Store.Delete(key, nil); err == nil {
+		if _, err := s.Store.Delete(key, metav1.DeleteOptions{}); err == nil {
 			list = append(list, o.Object)
 		}
 	}
@@ -289,7 +269,7 @@ func (s *Server) evict(w http.ResponseWriter, _ *http.Request, t target) error {
 			return apierrors.NewTooManyRequests(fmt.Sprintf("Cannot evict pod as it would violate the pod's disruption budget %s.", b.GetName()), 10)
 		}
 	}
-	if _, err := s.Store.Delete(t.key(), nil); err != nil {
+	if _, err := s.Store.Delete(t.key(), metav1.DeleteOptions{}); err != nil {
 		return err
 	}
 	answer(w, http.StatusCreated, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})

@@ -246,8 +246,10 @@ func (r running) kubectl(t *testing.T, stdin string, args ...string) string {
 func TestKubectl(t *testing.T) {
 	r := start(t, certificates.ECDSAP256)
 	require.NoError(t, r.cluster.EnsureNode(Node{Name: "w-0", Version: version}))
-	assert.Contains(t, r.kubectl(t, "", "get", "nodes"), "cp-0")
-	assert.Contains(t, r.kubectl(t, "", "get", "pods", "-A"), "kube-apiserver-cp-0")
+	assert.Regexp(t, `(?m)^NAME +STATUS +ROLES +AGE +VERSION\ncp-0 +Ready +control-plane +\d+s +v1\.37\.2 *\nw-0 +Ready +<none> +\d+s +v1\.37\.2 *$`, r.kubectl(t, "", "get", "nodes"))
+	assert.Regexp(t, `(?m)^kube-system +kube-apiserver-cp-0 +1/1 +Running +0 +\d+s +<none> +cp-0$`, r.kubectl(t, "", "get", "pods", "-A", "-o", "wide"))
+	assert.Contains(t, r.kubectl(t, "", "get", "deployments,daemonsets", "-A"), "deployment.apps/coredns")
+	assert.Contains(t, r.kubectl(t, "", "get", "events"), "No resources found")
 	pod := "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default}\nspec: {nodeName: w-0, containers: [{name: c, image: i}]}\n"
 	assert.Contains(t, r.kubectl(t, pod, "apply", "-f", "-"), "created")
 	assert.Contains(t, r.kubectl(t, pod, "apply", "-f", "-"), "unchanged")

@@ -65,10 +65,10 @@ func (c *Cluster) DeleteNode(name string) {
 	items, _ := c.store.List(pods, "")
 	for _, p := range items {
 		if n, _, _ := unstructured.NestedString(p.Object, "spec", "nodeName"); n == name {
-			_, _ = c.store.Delete(store.Key{Resource: pods, Namespace: p.GetNamespace(), Name: p.GetName()}, nil)
+			_, _ = c.store.Delete(store.Key{Resource: pods, Namespace: p.GetNamespace(), Name: p.GetName()}, metav1.DeleteOptions{})
 		}
 	}
-	_, _ = c.store.Delete(store.Key{Resource: schema.GroupResource{Resource: "nodes"}, Name: name}, nil)
+	_, _ = c.store.Delete(store.Key{Resource: schema.GroupResource{Resource: "nodes"}, Name: name}, metav1.DeleteOptions{})
 }
 
 // EnsureEtcd adds the etcd member of a node and its Pod. A further member joins only a cluster that has a leader.

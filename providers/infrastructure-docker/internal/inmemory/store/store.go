@@ -53,6 +53,7 @@ type Store struct {
 	mu      sync.RWMutex
 	version uint64
 	objects map[schema.GroupResource]map[types.NamespacedName]*unstructured.Unstructured
+	owned   map[types.UID]map[Key]struct{}
 	history []Event
 	watches map[*Watch]struct{}
 }
@@ -60,7 +61,7 @@ type Store struct {
 // New makes an empty store. Versions begin with the time: those that an earlier process gave out are then always older,
 // and a client that resumes with one is told so instead of waiting for events that it has missed.
 func New() *Store {
-	return &Store{now: time.Now, version: uint64(time.Now().UnixMicro()), objects: map[schema.GroupResource]map[types.NamespacedName]*unstructured.Unstructured{}, watches: map[*Watch]struct{}{}}
+	return &Store{now: time.Now, version: uint64(time.Now().UnixMicro()), objects: map[schema.GroupResource]map[types.NamespacedName]*unstructured.Unstructured{}, owned: map[types.UID]map[Key]struct{}{}, watches: map[*Watch]struct{}{}}
 }
 
 // Get returns an object.
@@ -137,6 +138,7 @@ func (s *Store) Update(k Key, change func(current *unstructured.Unstructured) (*
 	keep(o, old)
 	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
 		s.remove(k, o, old)
+		s.collect(k, o, false)
 		return o, nil
 	}
 	if sameObject(o, old) {
@@ -155,20 +157,28 @@ func keep(o, old *unstructured.Unstructured) {
 	o.SetNamespace(old.GetNamespace())
 	o.SetResourceVersion(old.GetResourceVersion())
 	o.SetGeneration(old.GetGeneration())
+	if len(o.GetManagedFields()) == 0 {
+		o.SetManagedFields(old.GetManagedFields())
+	}
 	if !equalExcept(o.Object, old.Object, "metadata", "status") {
 		o.SetGeneration(old.GetGeneration() + 1)
 	}
 }
 
-// Delete removes an object, or marks it while it has finalizers. UID and version, where given, must be the stored ones.
-func (s *Store) Delete(k Key, preconditions *metav1.Preconditions) (*unstructured.Unstructured, error) {
+// Delete removes an object and what it owned, or marks it while it has finalizers. UID and version, where given as
+// preconditions, must be the stored ones. Dependents go in the background, also where the foreground is asked for.
+func (s *Store) Delete(k Key, options metav1.DeleteOptions) (*unstructured.Unstructured, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.delete(k, options)
+}
+
+func (s *Store) delete(k Key, options metav1.DeleteOptions) (*unstructured.Unstructured, error) {
 	old := s.objects[k.Resource][types.NamespacedName{Namespace: k.Namespace, Name: k.Name}]
 	if old == nil {
 		return nil, ErrNotFound
 	}
-	if p := preconditions; p != nil {
+	if p := options.Preconditions; p != nil {
 		if (p.UID != nil && *p.UID != old.GetUID()) || (p.ResourceVersion != nil && *p.ResourceVersion != old.GetResourceVersion()) {
 			return nil, ErrConflict
 		}
@@ -183,7 +193,12 @@ func (s *Store) Delete(k Key, preconditions *metav1.Preconditions) (*unstructure
 		return o, nil
 	}
 	s.remove(k, o, old)
+	s.collect(k, o, orphans(options))
 	return o, nil
+}
+
+func orphans(options metav1.DeleteOptions) bool {
+	return options.PropagationPolicy != nil && *options.PropagationPolicy == metav1.DeletePropagationOrphan
 }
 
 func (s *Store) put(k Key, o, old *unstructured.Unstructured, event watch.EventType) {
@@ -193,6 +208,7 @@ func (s *Store) put(k Key, o, old *unstructured.Unstructured, event watch.EventT
 		s.objects[k.Resource] = map[types.NamespacedName]*unstructured.Unstructured{}
 	}
 	s.objects[k.Resource][types.NamespacedName{Namespace: k.Namespace, Name: k.Name}] = o
+	s.index(k, o, old)
 	s.publish(Event{Type: event, Version: s.version, Key: k, Object: o, Old: old})
 }
 
@@ -200,6 +216,7 @@ func (s *Store) remove(k Key, o, old *unstructured.Unstructured) {
 	s.version++
 	o.SetResourceVersion(strconv.FormatUint(s.version, 10))
 	delete(s.objects[k.Resource], types.NamespacedName{Namespace: k.Namespace, Name: k.Name})
+	s.index(k, nil, old)
 	s.publish(Event{Type: watch.Deleted, Version: s.version, Key: k, Object: o, Old: old})
 }
 

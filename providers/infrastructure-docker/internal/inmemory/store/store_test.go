@@ -53,9 +53,9 @@ func TestLifeOfAnObject(t *testing.T) {
 	require.ErrorIs(t, err, ErrConflict)
 
 	other := types.UID("other")
-	_, err = s.Delete(key("p"), &metav1.Preconditions{UID: &other})
+	_, err = s.Delete(key("p"), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &other}})
 	require.ErrorIs(t, err, ErrConflict)
-	marked, err := s.Delete(key("p"), nil)
+	marked, err := s.Delete(key("p"), metav1.DeleteOptions{})
 	require.NoError(t, err)
 	assert.NotNil(t, marked.GetDeletionTimestamp(), "a finalizer holds it")
 	_, err = s.Update(key("p"), func(o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
@@ -76,7 +76,7 @@ func TestWatchResumes(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Create(Key{Resource: pods, Namespace: "elsewhere", Name: "c"}, pod())
 	require.NoError(t, err)
-	_, err = s.Delete(key("a"), nil)
+	_, err = s.Delete(key("a"), metav1.DeleteOptions{})
 	require.NoError(t, err)
 
 	w, _, _, err := s.Watch(pods, "ns", seen)

@@ -89,7 +89,6 @@ func withoutVersion(o *unstructured.Unstructured) map[string]any {
 	if m, ok := out["metadata"].(map[string]any); ok {
 		m = maps.Clone(m)
 		delete(m, "resourceVersion")
-		delete(m, "managedFields")
 		out["metadata"] = m
 	}
 	return out
