@@ -115,6 +115,7 @@ for program in kubeadm kubelet kubectl; do ln "$bin/$program" $node/usr/bin/ 2>/
 echo "$kubernetes" >$node/kind/version
 cp $here/cni.yaml $node/kind/manifests/default-cni.yaml
 install -m 755 $here/files/entrypoint $node/usr/local/bin/entrypoint
+install -m 755 $here/files/create-kubelet-cgroups $node/usr/local/bin/create-kubelet-cgroups
 install -m 755 $here/files/setup.sh $node/setup.sh
 cp $here/files/kubelet.service $node/etc/systemd/system/
 sed "s|PAUSE|$(named pause)|" $here/files/containerd.toml >$node/etc/containerd/config.toml
