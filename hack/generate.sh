@@ -21,7 +21,9 @@ module() (
 )
 
 # The kinds of the core live in the contract, whose types every provider shares.
-(cd contract && gen object paths=./api/... && gen crd paths=./api/... output:crd:dir=../core/config/crd/bases)
+# Requests of runtime hooks are objects, too, but nobody stores them.
+(cd contract && gen object paths=./api/... &&
+  gen crd paths=./api/core/... paths=./api/addons/... paths=./api/ipam/... paths=./api/runtime/v1beta2 output:crd:dir=../core/config/crd/bases)
 for provider in providers/*/; do
   [ -d "$provider/api" ] || continue
   (cd "$provider" && gen object paths=./api/... && gen crd paths=./api/... output:crd:dir=config/crd/bases)
