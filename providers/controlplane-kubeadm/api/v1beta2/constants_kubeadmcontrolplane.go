@@ -6,6 +6,7 @@ const (
 	KubeadmControlPlaneCertificatesAvailableCondition                = "CertificatesAvailable"
 	KubeadmControlPlaneEtcdClusterHealthyCondition                   = "EtcdClusterHealthy"
 	KubeadmControlPlaneControlPlaneComponentsHealthyCondition        = "ControlPlaneComponentsHealthy"
+	KubeadmControlPlaneAddonsUpToDateCondition                       = "AddonsUpToDate"
 	KubeadmControlPlaneMachineAPIServerPodHealthyCondition           = "APIServerPodHealthy"
 	KubeadmControlPlaneMachineControllerManagerPodHealthyCondition   = "ControllerManagerPodHealthy"
 	KubeadmControlPlaneMachineSchedulerPodHealthyCondition           = "SchedulerPodHealthy"

@@ -118,6 +118,7 @@ func (c *cluster) connect(nodes ...string) (*Client, *State) {
 	return client, state
 }
 
+// Conformance: CP-57
 func TestMembersOfARealCluster(t *testing.T) {
 	c := newCluster(t)
 	a := c.plan("a")
@@ -168,6 +169,7 @@ func TestMembersOfARealCluster(t *testing.T) {
 	assert.Len(t, state.Members, 1)
 }
 
+// Conformance: CP-50
 func TestStrangersAreRefused(t *testing.T) {
 	c := newCluster(t)
 	a := c.plan("a")
@@ -186,6 +188,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	require.Error(t, err, "a member with a certificate of another authority is not trusted")
 }
 
+// Conformance: CP-50
 func TestADeadNodeCostsNoMoreThanTheTimeout(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

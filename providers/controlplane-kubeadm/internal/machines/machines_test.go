@@ -26,6 +26,7 @@ func request() Request {
 	return Request{ControlPlane: controlPlane(), Cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "c"}}, Name: "cp-1", FailureDomain: "fd"}
 }
 
+// Conformance: CP-01
 func TestName(t *testing.T) {
 	long := strings.Repeat("x", 70)
 	for _, row := range []struct {
@@ -50,6 +51,7 @@ func TestName(t *testing.T) {
 	}
 }
 
+// Conformance: CP-03
 func TestMachine(t *testing.T) {
 	m := Machine(request())
 	assert.Equal(t, map[string]string{
@@ -63,6 +65,7 @@ func TestMachine(t *testing.T) {
 	assert.Equal(t, "cp-1", m.Spec.Bootstrap.ConfigRef.Name)
 }
 
+// Conformance: CP-04
 func TestReadinessGates(t *testing.T) {
 	cp := controlPlane()
 	cp.Spec.MachineTemplate.Spec.ReadinessGates = []clusterv1.ClusterAvailabilityGate{
@@ -81,6 +84,7 @@ func TestReadinessGates(t *testing.T) {
 	assert.Equal(t, []string{"NodeKubeadmLabelsAndTaintsSet", "APIServerPodHealthy", "ControllerManagerPodHealthy", "SchedulerPodHealthy"}, types())
 }
 
+// Conformance: CP-05, CP-06
 func TestKubeadmConfig(t *testing.T) {
 	r := request()
 	r.ControlPlane.Spec.KubeadmConfigSpec.InitConfiguration.SkipPhases = []string{"a"}
@@ -97,6 +101,7 @@ func TestKubeadmConfig(t *testing.T) {
 	assert.Equal(t, []string{"a"}, init.Spec.InitConfiguration.SkipPhases)
 }
 
+// Conformance: CP-07
 func TestKubeletLocalMode(t *testing.T) {
 	for version, want := range map[string]bool{
 		"v1.30.9": false, "v1.31.0": true, "v1.35.4": true, "v1.36.0": false, "v1.37.2": false, "nonsense": false,
@@ -109,6 +114,7 @@ func TestKubeletLocalMode(t *testing.T) {
 	}
 }
 
+// Conformance: CP-10, CP-11
 func TestInPlace(t *testing.T) {
 	existing := Machine(request())
 	existing.Annotations[controlplanev1.RemediationForAnnotation] = "data"

@@ -17,6 +17,8 @@ func members(total, failing int) []Member {
 }
 
 // The rows are the table of CP-61: with so many members, so many other failures are allowed; -1 means never.
+//
+// Conformance: CP-61
 func TestFailuresAllowed(t *testing.T) {
 	for _, row := range []struct{ members, remove, add int }{
 		{1, -1, 0}, {2, 0, 0}, {3, 0, 0}, {4, 1, 1}, {5, 1, 1}, {7, 2, 2},
@@ -33,6 +35,7 @@ func TestFailuresAllowed(t *testing.T) {
 	assert.True(t, Add(nil).Allowed, "the first member may always come")
 }
 
+// Conformance: CP-61
 func TestNothingMovesWhileAMemberIsStarting(t *testing.T) {
 	learner := append(members(3, 0), Member{Name: "l", Learner: true, Healthy: true})
 	assert.False(t, Add(learner).Allowed)
@@ -54,6 +57,8 @@ func TestOrphansCountOnlyWithAnAlarm(t *testing.T) {
 }
 
 // Whatever the members are: an allowed change leaves a majority of healthy voters.
+//
+// Conformance: CP-61
 func TestAllowedChangesKeepAMajority(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {

@@ -32,17 +32,8 @@ const (
 // act carries a decision out. The first action that fails ends the actions, but conditions are written in every case.
 func (c *Controller) act(ctx context.Context, w *World, set []certificates.Entry, d Decision) error {
 	run := &run{Controller: c, world: w, certificates: set}
-	var failure error
-	for _, action := range d.Actions {
-		if failure = run.do(ctx, action); failure != nil {
-			break
-		}
-	}
-	if failure == nil {
-		failure = run.reportOnMachines(ctx, d)
-	} else {
-		failure = errors.Join(failure, run.reportOnMachines(ctx, d))
-	}
+	failure := run.doAll(ctx, d.Actions)
+	failure = errors.Join(failure, run.reportOnMachines(ctx, d))
 	if failure != nil {
 		d.Status.ObservedGeneration = w.ControlPlane.Status.ObservedGeneration
 	}
@@ -56,6 +47,30 @@ type run struct {
 	certificates []certificates.Entry
 	// released is set when the finalizer is gone: nothing more can be written then.
 	released bool
+}
+
+// doAll ends at the first failure, except that addons are updated each for itself.
+func (r *run) doAll(ctx context.Context, actions []Action) error {
+	var failures []error
+	for _, action := range actions {
+		err := r.do(ctx, action)
+		if err == nil {
+			continue
+		}
+		failures = append(failures, err)
+		if !isAddon(action) {
+			break
+		}
+	}
+	return errors.Join(failures...)
+}
+
+func isAddon(action Action) bool {
+	switch action.(type) {
+	case UpdateKubeProxy, UpdateCoreDNS:
+		return true
+	}
+	return false
 }
 
 func (r *run) do(ctx context.Context, action Action) error {
@@ -85,6 +100,14 @@ func (r *run) do(ctx context.Context, action Action) error {
 		return r.removeMember(ctx, a)
 	case ReleaseMachine:
 		return r.named(ctx, a.Why, r.unhook(ctx, a.Machine), "FailedRelease")
+	case UpdateKubeadmConfig:
+		return r.named(ctx, a.Why, r.updateKubeadmConfig(ctx, a.Config, a.Document), "FailedUpdateKubeadmConfig")
+	case GrantKubeletAccess:
+		return r.named(ctx, a.Why, r.grantKubeletAccess(ctx), "FailedGrantKubeletAccess")
+	case UpdateKubeProxy:
+		return r.named(ctx, a.Why, r.updateKubeProxy(ctx, a), "FailedUpdateKubeProxy")
+	case UpdateCoreDNS:
+		return r.named(ctx, a.Why, r.updateCoreDNS(ctx, a), "FailedUpdateCoreDNS")
 	case Warn:
 		r.Recorder.Eventf(r.world.ControlPlane, nil, corev1.EventTypeWarning, a.Reason, "Reconcile", "%s", a.Because)
 		return nil

@@ -1,7 +1,10 @@
 package kubeadmcontrolplane
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/slipway-capi/slipway/contract/decision"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/coredns"
 )
 
 // Action is one thing to do. Every action can be repeated: what was done before a crash is seen by the next observe.
@@ -70,6 +73,31 @@ type ReleaseMachine struct {
 	decision.Why
 }
 
+// UpdateKubeadmConfig writes the document that kubeadm reads when a machine joins.
+type UpdateKubeadmConfig struct {
+	Config   *corev1.ConfigMap
+	Document string
+	decision.Why
+}
+
+// GrantKubeletAccess lets the API server of a cluster speak to its kubelets by the role that newer kubeadm expects.
+type GrantKubeletAccess struct{ decision.Why }
+
+// UpdateKubeProxy sets the image of kube-proxy.
+type UpdateKubeProxy struct {
+	Image string
+	decision.Why
+}
+
+// UpdateCoreDNS sets the image of CoreDNS and brings a Corefile that this version reads.
+type UpdateCoreDNS struct {
+	Upgrade coredns.Upgrade
+	// Config and Document are kubeadm's configuration now and as it is to be; Config is nil if there is none.
+	Config   *corev1.ConfigMap
+	Document string
+	decision.Why
+}
+
 // Warn tells the user something that only he can change.
 type Warn struct{ decision.Why }
 
@@ -85,4 +113,8 @@ func (DeleteMachine) isAction()        {}
 func (MoveLeadership) isAction()       {}
 func (RemoveMember) isAction()         {}
 func (ReleaseMachine) isAction()       {}
+func (UpdateKubeadmConfig) isAction()  {}
+func (GrantKubeletAccess) isAction()   {}
+func (UpdateKubeProxy) isAction()      {}
+func (UpdateCoreDNS) isAction()        {}
 func (Warn) isAction()                 {}

@@ -21,6 +21,7 @@ var ownedConditions = []string{
 	controlplanev1.KubeadmControlPlaneCertificatesAvailableCondition,
 	controlplanev1.KubeadmControlPlaneEtcdClusterHealthyCondition,
 	controlplanev1.KubeadmControlPlaneControlPlaneComponentsHealthyCondition,
+	controlplanev1.KubeadmControlPlaneAddonsUpToDateCondition,
 	clusterv1.MachinesReadyCondition, clusterv1.MachinesUpToDateCondition,
 	clusterv1.RollingOutCondition, clusterv1.ScalingUpCondition, clusterv1.ScalingDownCondition,
 	clusterv1.RemediatingCondition, clusterv1.DeletingCondition, clusterv1.PausedCondition,
@@ -48,8 +49,11 @@ func controlPlaneConditions(w World, p *plan) []metav1.Condition {
 	list := []metav1.Condition{
 		initializedCondition(w), certificatesCondition(w), componentsCondition(w),
 		machinesReadyCondition(w), machinesUpToDateCondition(w),
-		rollingOutCondition(w), scalingUpCondition(w, p), scalingDownCondition(w, p),
+		rollingOutCondition(w, p), scalingUpCondition(w, p), scalingDownCondition(w, p),
 		remediatingCondition(w), deletingCondition(w), paused.Condition(w.Cluster, w.ControlPlane),
+	}
+	if p.addons != nil {
+		list = append(list, addonsCondition(p.addons))
 	}
 	if w.managedEtcd() {
 		list = append(list, etcdClusterCondition(w))
@@ -207,7 +211,7 @@ func machinesUpToDateCondition(w World) metav1.Condition {
 	})
 }
 
-func rollingOutCondition(w World) metav1.Condition {
+func rollingOutCondition(w World, p *plan) metav1.Condition {
 	count, causes := 0, []string{}
 	for _, m := range w.Machines {
 		list := outdated(w, m)
@@ -225,8 +229,24 @@ func rollingOutCondition(w World) metav1.Condition {
 		return negative(clusterv1.RollingOutCondition, clusterv1.NotRollingOutReason, "")
 	}
 	slices.SortStableFunc(causes, func(a, b string) int { return rank(!isVersion(a)) - rank(!isVersion(b)) })
-	return positive(clusterv1.RollingOutCondition, clusterv1.RollingOutReason,
-		fmt.Sprintf("%d not up-to-date of %d machines\n%s", count, len(w.Machines), strings.Join(causes, "\n")))
+	message := fmt.Sprintf("%d not up-to-date of %d machines\n%s", count, len(w.Machines), strings.Join(causes, "\n"))
+	if len(p.blocked) > 0 {
+		message += "\nwaiting for:\n" + bullets(limit(p.blocked, 5))
+	}
+	return positive(clusterv1.RollingOutCondition, clusterv1.RollingOutReason, message)
+}
+
+// addonsCondition says whether kube-proxy and CoreDNS run from the wanted images. It stays as it was while they are not
+// looked at.
+func addonsCondition(report *addonReport) metav1.Condition {
+	const t = controlplanev1.KubeadmControlPlaneAddonsUpToDateCondition
+	switch {
+	case len(report.troubles) > 0:
+		return negative(t, clusterv1.NotUpToDateReason, bullets(report.troubles))
+	case len(report.pending) > 0:
+		return negative(t, clusterv1.NotUpToDateReason, "updating "+strings.Join(report.pending, ", "))
+	}
+	return positive(t, clusterv1.UpToDateReason, "")
 }
 
 func isVersion(line string) bool { return strings.HasPrefix(line, "* Version ") }

@@ -40,6 +40,8 @@ type plan struct {
 	problem string
 	// blocked says why machines cannot be added or removed now.
 	blocked []string
+	// addons is nil unless the addons were looked at.
+	addons *addonReport
 }
 
 func (p *plan) do(actions ...Action) { p.actions = append(p.actions, actions...) }
@@ -88,10 +90,11 @@ func decideRunning(w World, p *plan) {
 		return
 	}
 	if p.problem == "" && len(w.Orphans) == 0 {
-		firstOf(w, p, removeStrayMember, releaseDeletingMachine, scale)
+		firstOf(w, p, removeStrayMember, releaseDeletingMachine, rollOut, scale)
 	}
 	// The kubeconfig comes last: its key takes a while to make, and the machine can boot meanwhile.
 	provideKubeconfig(w, p)
+	updateAddons(w, p)
 }
 
 // firstOf runs the steps until one has something to do or must be waited for.

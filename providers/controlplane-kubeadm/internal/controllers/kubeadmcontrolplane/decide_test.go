@@ -19,6 +19,7 @@ import (
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/etcd"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/kubeadmconfig"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/machines"
 )
 
@@ -45,6 +46,7 @@ func world(count int, changes ...change) World {
 		Template:     Template{Found: true, OwnedByCluster: true},
 		Workload:     Workload{Connected: true, NodesKnown: true, LastSuccess: now},
 		Etcd:         Etcd{Managed: true, State: &etcd.State{}},
+		Joining:      Joining{Known: true, Granted: true, Config: kubeadmConfig("v1.37.2")},
 	}
 	for i := range count {
 		w.Machines = append(w.Machines, machine(&w, i))
@@ -57,6 +59,13 @@ func world(count int, changes ...change) World {
 		apply(&w)
 	}
 	return w
+}
+
+// kubeadmConfig is the ConfigMap as kubeadm wrote it for a version.
+func kubeadmConfig(version string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{Data: map[string]string{
+		kubeadmconfig.Key: "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\nkubernetesVersion: " + version + "\n",
+	}}
 }
 
 func machine(w *World, i int) *Machine {
@@ -150,6 +159,12 @@ func say(actions []Action) []string {
 			list = append(list, fmt.Sprintf("move leadership from %s to %s", a.From, a.Candidates[0]))
 		case UpdateMachine:
 			list = append(list, "update "+a.Machine.Name)
+		case UpdateKubeadmConfig:
+			list = append(list, "kubeadm-config")
+		case UpdateKubeProxy:
+			list = append(list, "kube-proxy "+a.Image)
+		case UpdateCoreDNS:
+			list = append(list, "coredns "+a.Upgrade.Image)
 		case AdoptMachine:
 			list = append(list, "adopt "+a.Machine.Name)
 		default:
@@ -159,6 +174,7 @@ func say(actions []Action) []string {
 	return list
 }
 
+// Conformance: CP-12, CP-30, CP-31, CP-32, CP-33, CP-35
 func TestDecide(t *testing.T) {
 	nothing := []string{}
 	for _, row := range []struct {
@@ -403,7 +419,7 @@ func TestDangerousActionsKeepTheClusterAlive(t *testing.T) {
 			case DeleteMachine:
 				removals++
 				require.Empty(t, assess.deletingMachines(), "one at a time")
-				require.Greater(t, len(w.Machines), w.replicas())
+				require.True(t, len(w.Machines) > w.replicas() || len(outdated(assess, a.Machine)) > 0)
 				require.Empty(t, preflight(assess, assess.machineOnNode(a.Machine.nodeName()), false))
 			case RemoveMember:
 				removals++
@@ -419,7 +435,7 @@ func TestDangerousActionsKeepTheClusterAlive(t *testing.T) {
 				}
 				require.Greater(t, 2*healthy, voting, "%v", w.Etcd.State)
 			case CreateMachine:
-				require.Less(t, len(w.Machines), w.replicas())
+				require.True(t, len(w.Machines) < w.replicas() || (len(w.Machines) == w.replicas() && len(assess.outdatedMachines()) > 0))
 				require.Equal(t, len(w.Machines) == 0, a.Init)
 			}
 		}

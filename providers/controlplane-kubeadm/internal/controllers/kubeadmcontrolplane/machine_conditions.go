@@ -62,6 +62,7 @@ func assessMachines(w *World) {
 	for i, m := range w.Machines {
 		copied := *m
 		copied.Machine = m.DeepCopy()
+		copied.causes, copied.judged = outdated(*w, m), true
 		list[i] = &copied
 	}
 	w.Machines = list

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,6 +21,13 @@ type memory struct {
 	mu sync.Mutex
 	// written holds, per control plane and machine name, the least that must be visible.
 	written map[types.UID]map[string]expectation
+	// addons holds, per cluster, when its addons were seen as wanted, and what was wanted then.
+	addons map[types.UID]addonLook
+}
+
+type addonLook struct {
+	wanted string
+	at     time.Time
 }
 
 type expectation struct {
@@ -27,7 +35,35 @@ type expectation struct {
 	deleting bool
 }
 
-func newMemory() *memory { return &memory{written: map[types.UID]map[string]expectation{}} }
+func newMemory() *memory {
+	return &memory{written: map[types.UID]map[string]expectation{}, addons: map[types.UID]addonLook{}}
+}
+
+// addonsWanted changes whenever the wanted images may.
+func addonsWanted(w *World) string {
+	cp := w.ControlPlane
+	return fmt.Sprint(cp.UID, cp.Generation, skips(*w, controlplanev1.SkipCoreDNSAnnotation), skips(*w, controlplanev1.SkipKubeProxyAnnotation))
+}
+
+func (m *memory) addonsDue(w *World) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last, ok := m.addons[w.Cluster.UID]
+	return !ok || last.wanted != addonsWanted(w) || w.Now.Sub(last.at) > addonsGood
+}
+
+func (m *memory) addonsSeen(w *World) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.addons[w.Cluster.UID] = addonLook{wanted: addonsWanted(w), at: w.Now}
+}
+
+// addonsChanged asks for another look.
+func (m *memory) addonsChanged(cluster *clusterv1.Cluster) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.addons, cluster.UID)
+}
 
 func (m *memory) expect(controlPlane *controlplanev1.KubeadmControlPlane, name string, e expectation) {
 	m.mu.Lock()

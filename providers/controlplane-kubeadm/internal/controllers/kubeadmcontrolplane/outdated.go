@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,9 +22,19 @@ type cause struct {
 	text string
 }
 
+// certificatesExpire says whether a machine's certificates end within the time the control plane allows.
+func certificatesExpire(w World, m *Machine) bool {
+	days := w.ControlPlane.Spec.Rollout.Before.CertificatesExpiryDays
+	expiry := m.Status.CertificatesExpiryDate
+	return days > 0 && !expiry.IsZero() && expiry.Time.Before(w.Now.Add(time.Duration(days)*24*time.Hour))
+}
+
 // outdated lists why a machine is not what the control plane wants now. None means up to date; what is not known
 // counts as equal, so nothing is ever replaced for lack of knowledge.
 func outdated(w World, m *Machine) []cause {
+	if m.judged {
+		return m.causes
+	}
 	var causes []cause
 	add := func(short, text string) { causes = append(causes, cause{short, text}) }
 	if have, want := m.Spec.Version, w.ControlPlane.Spec.Version; have != "" && have != want {
@@ -62,6 +73,15 @@ func otherTemplate(w World, m *Machine) string {
 		return ""
 	}
 	return fmt.Sprintf("%s is not up-to-date: made from %s %s, now %s %s", m.Spec.InfrastructureRef.Kind, kind, name, want, ref.Name)
+}
+
+// summary names the causes in a line.
+func summary(w World, m *Machine) string {
+	var parts []string
+	for _, c := range outdated(w, m) {
+		parts = append(parts, c.short)
+	}
+	return strings.Join(parts, "; ")
 }
 
 func limit(list []string, most int) []string {

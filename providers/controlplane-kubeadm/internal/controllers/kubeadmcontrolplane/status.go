@@ -109,3 +109,8 @@ func versions(w World) []clusterv1.StatusVersion {
 	})
 	return list
 }
+
+func initializedFlag() controlplanev1.KubeadmControlPlaneInitializationStatus {
+	yes := true
+	return controlplanev1.KubeadmControlPlaneInitializationStatus{ControlPlaneInitialized: &yes}
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -36,6 +37,8 @@ type World struct {
 	Template     Template
 	Workload     Workload
 	Etcd         Etcd
+	Joining      Joining
+	Addons       Addons
 
 	// NextName is the name that a machine created now would have; NameProblem says why there is none.
 	NextName    string
@@ -51,6 +54,10 @@ type Machine struct {
 	Node *corev1.Node
 	// Pods are the static pods on the node by component.
 	Pods map[string]*corev1.Pod
+
+	// causes are why the machine is out of date, once judged is set.
+	causes []cause
+	judged bool
 }
 
 func (m *Machine) deleting() bool { return !m.DeletionTimestamp.IsZero() }
@@ -111,6 +118,29 @@ type Etcd struct {
 	NextLook time.Duration
 }
 
+// Joining is what kubeadm finds in the workload cluster when a machine joins. It is read only while machines are out of
+// date: before they are replaced it must fit the new version.
+type Joining struct {
+	Known bool
+	// Config is the ConfigMap kubeadm-config.
+	Config *corev1.ConfigMap
+	// Granted is set when the API server may speak to kubelets by the role that kubeadm gives it.
+	Granted bool
+	Problem string
+}
+
+// Addons are kube-proxy and CoreDNS, nil where absent. They are read only once all machines are up to date, and then
+// not every time.
+type Addons struct {
+	Known    bool
+	Proxy    *appsv1.DaemonSet
+	DNS      *appsv1.Deployment
+	Corefile *corev1.ConfigMap
+	// Config is the ConfigMap kubeadm-config, where the image of CoreDNS is written down.
+	Config  *corev1.ConfigMap
+	Problem string
+}
+
 func (w World) deleting() bool { return !w.ControlPlane.DeletionTimestamp.IsZero() }
 
 func (w World) initialized() bool {
@@ -148,6 +178,17 @@ func (w World) deletingMachines() []*Machine {
 	var list []*Machine
 	for _, m := range w.Machines {
 		if m.deleting() {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// outdatedMachines are those that must be replaced, oldest first; machines on their way out do not count.
+func (w World) outdatedMachines() []*Machine {
+	var list []*Machine
+	for _, m := range w.Machines {
+		if !m.deleting() && len(outdated(w, m)) > 0 {
 			list = append(list, m)
 		}
 	}
