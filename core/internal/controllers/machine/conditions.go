@@ -10,6 +10,7 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/core/internal/outdated"
 )
 
 // ownConditions are the types that this controller writes; all others on a Machine belong to its owner or to health checks.
@@ -177,37 +178,17 @@ func upToDate(w World, kubelet string) *metav1.Condition {
 	if w.MachineSet == nil || w.MachineDeployment == nil {
 		return nil
 	}
-	lines := differences(w)
+	reasons := outdated.Reasons(w.MachineSet, w.MachineDeployment, w.Now)
 	var c metav1.Condition
 	switch {
-	case len(lines) > 0:
-		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineNotUpToDateReason, strings.Join(lines, "\n"))
+	case len(reasons) > 0:
+		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineNotUpToDateReason, "* "+strings.Join(reasons, "\n* "))
 	case kubelet != "" && w.Machine.Spec.Version != "" && kubelet != w.Machine.Spec.Version:
 		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineUpToDateUpdatingReason, "* Kubelet version is "+kubelet+", "+w.Machine.Spec.Version+" required")
 	default:
 		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionTrue, clusterv1.MachineUpToDateReason, "")
 	}
 	return &c
-}
-
-// differences are the reasons for which the MachineDeployment will replace the Machine.
-func differences(w World) []string {
-	var lines []string
-	have, want := w.MachineSet.Spec.Template.Spec, w.MachineDeployment.Spec.Template.Spec
-	differs := func(field, a, b string) {
-		if a != b {
-			lines = append(lines, fmt.Sprintf("* %s %s, %s required", field, a, b))
-		}
-	}
-	differs("Version", have.Version, want.Version)
-	differs("Failure domain", have.FailureDomain, want.FailureDomain)
-	differs(want.Bootstrap.ConfigRef.Kind, have.Bootstrap.ConfigRef.Name, want.Bootstrap.ConfigRef.Name)
-	differs(want.InfrastructureRef.Kind, have.InfrastructureRef.Name, want.InfrastructureRef.Name)
-	after := w.MachineDeployment.Spec.Rollout.After
-	if !after.IsZero() && !after.After(w.Now) && w.MachineSet.CreationTimestamp.Before(&after) {
-		lines = append(lines, "* MachineDeployment spec.rollout.after expired")
-	}
-	return lines
 }
 
 func ready(m *clusterv1.Machine) metav1.Condition {

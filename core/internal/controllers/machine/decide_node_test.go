@@ -125,8 +125,8 @@ func TestTaintsNeedTheirFeature(t *testing.T) {
 
 func TestNodesOfOlderRevisionsAreMarked(t *testing.T) {
 	n := syncOf(t, world(deployed("v1.36.0", "v1.37.0")))
-	assert.Equal(t, []corev1.Taint{outdated}, n.Spec.Taints)
-	n = syncOf(t, world(deployed("v1.37.0", "v1.37.0"), func(w *World) { w.Node.Node.Spec.Taints = []corev1.Taint{outdated} }))
+	assert.Equal(t, []corev1.Taint{outdatedRevision}, n.Spec.Taints)
+	n = syncOf(t, world(deployed("v1.37.0", "v1.37.0"), func(w *World) { w.Node.Node.Spec.Taints = []corev1.Taint{outdatedRevision} }))
 	assert.Empty(t, n.Spec.Taints)
 }
 

@@ -9,20 +9,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/core/internal/outdated"
 )
 
 var (
 	// uninitialized keeps pods away from a Node whose labels are not there yet.
 	uninitialized = corev1.Taint{Key: "node.cluster.x-k8s.io/uninitialized", Effect: corev1.TaintEffectNoSchedule}
-	// outdated makes pods prefer the Nodes that stay after a rollout.
-	outdated = corev1.Taint{Key: "node.cluster.x-k8s.io/outdated-revision", Effect: corev1.TaintEffectPreferNoSchedule}
+	// outdatedRevision makes pods prefer the Nodes that stay after a rollout.
+	outdatedRevision = corev1.Taint{Key: "node.cluster.x-k8s.io/outdated-revision", Effect: corev1.TaintEffectPreferNoSchedule}
 )
 
 // syncTaints brings the taints of the Machine to the Node and keeps foreign ones.
 func syncTaints(w World, n *corev1.Node) error {
 	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&uninitialized) })
 	if w.MachineSet != nil && w.MachineDeployment != nil {
-		mark(n, outdated, len(differences(w)) > 0)
+		mark(n, outdatedRevision, len(outdated.Reasons(w.MachineSet, w.MachineDeployment, w.Now)) > 0)
 	}
 	if !w.Sync.Taints {
 		return nil

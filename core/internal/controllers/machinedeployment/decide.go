@@ -1,7 +1,6 @@
 package machinedeployment
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/decision"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/paused"
+	"github.com/slipway-capi/slipway/core/internal/outdated"
 )
 
 // lookAgain is how soon a stale cache is looked at again.
@@ -122,7 +122,7 @@ func (d *Decision) createSet(w World, sets []*clusterv1.MachineSet) {
 	setAnnotation(d.Deployment, clusterv1.RevisionAnnotation, strconv.Itoa(revision))
 	why := decision.Because("NewTemplate", "no MachineSet has the wanted template")
 	if len(sets) > 0 {
-		why.Because += ": " + strings.Join(differences(w, latest(sets)), "; ")
+		why.Because += ": " + strings.Join(outdated.Reasons(latest(sets), w.Deployment, w.Now), "; ")
 	}
 	d.Actions = append(d.Actions, Create{Set: s, Why: why})
 }
@@ -143,7 +143,7 @@ func (d *Decision) cleanUp(w World, current *clusterv1.MachineSet, sets []*clust
 func newest(w World, sets []*clusterv1.MachineSet) *clusterv1.MachineSet {
 	var match []*clusterv1.MachineSet
 	for _, s := range sets {
-		if s.DeletionTimestamp.IsZero() && len(differences(w, s)) == 0 {
+		if s.DeletionTimestamp.IsZero() && len(outdated.Reasons(s, w.Deployment, w.Now)) == 0 {
 			match = append(match, s)
 		}
 	}
@@ -161,42 +161,6 @@ func newest(w World, sets []*clusterv1.MachineSet) *clusterv1.MachineSet {
 		return nil
 	}
 	return match[0]
-}
-
-// differences says why a set is not of the wanted template; empty if it is. Fields that change in place do not count.
-func differences(w World, s *clusterv1.MachineSet) []string {
-	var out []string
-	a, b := s.Spec.Template.Spec, w.Deployment.Spec.Template.Spec
-	differs := func(field, from, to string) {
-		if from != to {
-			out = append(out, fmt.Sprintf("%s %s, %s required", field, from, to))
-		}
-	}
-	differs("version", a.Version, b.Version)
-	differs("failureDomain", a.FailureDomain, b.FailureDomain)
-	differs("bootstrap.configRef", text(a.Bootstrap.ConfigRef), text(b.Bootstrap.ConfigRef))
-	differs("bootstrap.dataSecretName", deref(a.Bootstrap.DataSecretName), deref(b.Bootstrap.DataSecretName))
-	differs("infrastructureRef", text(a.InfrastructureRef), text(b.InfrastructureRef))
-	// Times of the API have whole seconds, so a set made in the second of rollout.after is its result (BC-01).
-	after := w.Deployment.Spec.Rollout.After
-	if !after.IsZero() && !after.After(w.Now) && s.CreationTimestamp.Before(&after) {
-		out = append(out, "rollout.after expired")
-	}
-	return out
-}
-
-func text(r clusterv1.ContractVersionedObjectReference) string {
-	if r.Name == "" {
-		return ""
-	}
-	return r.Kind + "." + r.APIGroup + "/" + r.Name
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // revisionOf is the revision of the current set, or of one to be created: one more than any other, and never less than
