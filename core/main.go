@@ -1,4 +1,4 @@
-// Command manager is the core manager: it runs the controllers of Clusters, Machines, MachineSets and MachineDeployments.
+// Command manager is the core manager: it runs the controllers of Clusters, Machines, MachineSets, MachineDeployments and MachinePools.
 package main
 
 import (
@@ -19,6 +19,7 @@ import (
 	"github.com/slipway-capi/slipway/core/internal/controllers/cluster"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machine"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machinedeployment"
+	"github.com/slipway-capi/slipway/core/internal/controllers/machinepool"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machineset"
 	"github.com/slipway-capi/slipway/core/internal/webhooks"
 )
@@ -44,6 +45,13 @@ func main() {
 	}.Main()
 }
 
+// kind is a controller that setup registers.
+type kind struct {
+	name        string
+	concurrency int
+	setup       func(context.Context, ctrl.Manager, int) error
+}
+
 // setup registers the controllers, those with few objects first.
 func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Flags) error {
 	clusters, err := clustercache.New(mgr, clustercache.Options{
@@ -53,11 +61,7 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 		return err
 	}
 	c, resolver := mgr.GetClient(), external.NewResolver(mgr.GetClient())
-	controllers := []struct {
-		name        string
-		concurrency int
-		setup       func(context.Context, ctrl.Manager, int) error
-	}{
+	controllers := []kind{
 		{"cluster", o.cluster, (&cluster.Controller{
 			Client: c, Live: mgr.GetAPIReader(), Resolver: resolver, ClusterCache: clusters, WatchFilter: flags.WatchFilter,
 			Recorder: mgr.GetEventRecorder("cluster-controller"), ConnectionGrace: o.remote.ConnectionGracePeriod,
@@ -73,6 +77,12 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 		{"machinedeployment", o.machineDeployment, (&machinedeployment.Controller{
 			Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machinedeployment-controller"),
 		}).SetupWithManager},
+	}
+	if flags.Features.Enabled(manager.FeatureMachinePool) {
+		controllers = append(controllers, kind{"machinepool", o.machinePool, (&machinepool.Controller{
+			Client: c, Resolver: resolver, ClusterCache: clusters, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machinepool-controller"),
+			ConditionsGrace: o.remote.ConditionsGracePeriod,
+		}).SetupWithManager})
 	}
 	for _, k := range controllers {
 		if err := k.setup(ctx, mgr, k.concurrency); err != nil {
