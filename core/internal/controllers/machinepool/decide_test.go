@@ -18,7 +18,7 @@ import (
 
 var errRead = errors.New("connection refused")
 
-// Conformance: MP-01, A14
+// Conformance: MP-01
 func TestTheFinalizerComesFirstAndAlone(t *testing.T) {
 	bare := poolWith(func(p *clusterv1.MachinePool) { p.Finalizers = nil })
 	d := Decide(world(bare, annotated(clusterv1.PausedAnnotation, "")))
@@ -242,7 +242,7 @@ func TestReplicasManagedByAnAutoscaler(t *testing.T) {
 	assert.EqualValues(t, 2, *d.Pool.Spec.Replicas, "a number that is not told changes nothing")
 }
 
-// Conformance: MP-13, A10
+// Conformance: MP-13
 func TestOldFailuresAreShownAndNotActedOn(t *testing.T) {
 	for _, tt := range []struct{ name, reason, message string }{
 		{"both", "Quota", "no quota"}, {"a reason without message", "Quota", ""}, {"a message without reason", "", "no quota"},
