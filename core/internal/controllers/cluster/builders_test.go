@@ -148,3 +148,12 @@ func deploymentCondition(kind string, status metav1.ConditionStatus, message str
 		conditions.Set(w.Descendants.MachineDeployments[0], metav1.Condition{Type: kind, Status: status, Reason: "Told", Message: message})
 	}
 }
+
+// poolCondition adds a MachinePool that reports one condition.
+func poolCondition(kind string, status metav1.ConditionStatus, message string) change {
+	return func(w *World) {
+		p := &clusterv1.MachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "mp"}}
+		conditions.Set(p, metav1.Condition{Type: kind, Status: status, Reason: "Test", Message: message})
+		w.Descendants.MachinePools = append(w.Descendants.MachinePools, p)
+	}
+}

@@ -118,10 +118,15 @@ func workersAvailable(w World) metav1.Condition {
 	if w.Descendants.Err != nil {
 		return condition(t, metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager")
 	}
-	return conditions.Aggregate(conditions.Sources("MachineDeployment", w.Descendants.MachineDeployments, nil), clusterv1.AvailableCondition, t, conditions.AggregateOptions{
+	return conditions.Aggregate(groups(w), clusterv1.AvailableCondition, t, conditions.AggregateOptions{
 		Reasons: conditions.Reasons{True: clusterv1.AvailableReason, False: clusterv1.NotAvailableReason, Unknown: clusterv1.AvailableUnknownReason},
 		None:    &conditions.Fallback{Status: metav1.ConditionTrue, Reason: clusterv1.ClusterWorkersAvailableNoWorkersReason},
 	})
+}
+
+// groups are the workers that look after their replicas themselves.
+func groups(w World) []conditions.Source {
+	return append(conditions.Sources("MachineDeployment", w.Descendants.MachineDeployments, nil), conditions.Sources("MachinePool", w.Descendants.MachinePools, nil)...)
 }
 
 // machines sets the aggregates over Machines, control plane and workers apart.
@@ -148,7 +153,7 @@ func (d *Decision) machines(w World) {
 	}
 }
 
-// progress sets RollingOut, ScalingUp and ScalingDown from the control plane, MachineDeployments and stand-alone MachineSets.
+// progress sets RollingOut, ScalingUp and ScalingDown from the control plane, MachineDeployments, MachinePools and stand-alone MachineSets.
 func (d *Decision) progress(w World) {
 	for _, t := range []struct{ kind, unknown, yes, no string }{
 		{clusterv1.RollingOutCondition, clusterv1.ClusterRollingOutUnknownReason, clusterv1.RollingOutReason, clusterv1.NotRollingOutReason},
@@ -179,7 +184,7 @@ func movers(w World, kind string) []conditions.Source {
 			out = append(out, conditions.Source{Getter: one{[]metav1.Condition{*c}}, Kind: cp.GetKind(), Name: cp.GetName(), ControlPlane: true})
 		}
 	}
-	out = append(out, conditions.Sources("MachineDeployment", w.Descendants.MachineDeployments, nil)...)
+	out = append(out, groups(w)...)
 	for _, ms := range w.Descendants.MachineSets {
 		if ms.Labels[clusterv1.MachineDeploymentNameLabel] == "" {
 			out = append(out, conditions.Of("MachineSet", ms))

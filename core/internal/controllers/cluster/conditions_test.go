@@ -85,6 +85,7 @@ func TestConditions(t *testing.T) {
 		{"workers", clusterv1.ClusterWorkersAvailableCondition, nil, isTrueNow, clusterv1.AvailableReason, ""},
 		{"workers: none", clusterv1.ClusterWorkersAvailableCondition, []change{empty}, isTrueNow, clusterv1.ClusterWorkersAvailableNoWorkersReason, ""},
 		{"workers: some not", clusterv1.ClusterWorkersAvailableCondition, []change{deploymentCondition(clusterv1.AvailableCondition, isFalse, "too few")}, isFalse, clusterv1.NotAvailableReason, "* MachineDeployment md: too few"},
+		{"workers: a pool counts too", clusterv1.ClusterWorkersAvailableCondition, []change{poolCondition(clusterv1.AvailableCondition, isFalse, "too few")}, isFalse, clusterv1.NotAvailableReason, "* MachinePool mp: too few"},
 		{"workers: unreadable", clusterv1.ClusterWorkersAvailableCondition, []change{unreadable}, isUnknown, clusterv1.InternalErrorReason, ""},
 		{"control plane machines", clusterv1.ClusterControlPlaneMachinesReadyCondition, nil, isTrueNow, clusterv1.ReadyReason, ""},
 		{"control plane machines: one not", clusterv1.ClusterControlPlaneMachinesReadyCondition, []change{machineCondition("cp", clusterv1.ReadyCondition, isFalse, "no disk")}, isFalse, clusterv1.NotReadyReason, "* Machine cp: no disk"},
@@ -104,6 +105,7 @@ func TestConditions(t *testing.T) {
 		{"rolling out: unreadable", clusterv1.RollingOutCondition, []change{unreadable}, isUnknown, clusterv1.ClusterRollingOutUnknownReason, ""},
 		{"scaling up", clusterv1.ScalingUpCondition, []change{deploymentCondition(clusterv1.ScalingUpCondition, isTrueNow, "")}, isTrueNow, clusterv1.ScalingUpReason, ""},
 		{"scaling down", clusterv1.ScalingDownCondition, []change{deploymentCondition(clusterv1.ScalingDownCondition, isTrueNow, "")}, isTrueNow, clusterv1.ScalingDownReason, ""},
+		{"scaling down: a pool", clusterv1.ScalingDownCondition, []change{poolCondition(clusterv1.ScalingDownCondition, isTrueNow, "from 3 to 2")}, isTrueNow, clusterv1.ScalingDownReason, "* MachinePool mp: from 3 to 2"},
 		{"scaling down: nobody does", clusterv1.ScalingDownCondition, []change{empty}, isFalse, clusterv1.NotScalingDownReason, ""},
 
 		{"remediating: not", clusterv1.RemediatingCondition, nil, isFalse, clusterv1.NotRemediatingReason, ""},
@@ -153,6 +155,9 @@ func TestCounters(t *testing.T) {
 	d := Decide(world(controlPlaneIs(found("FakeControlPlane", map[string]any{"replicas": int64(3)}, status)), func(w *World) {
 		w.Descendants.MachineDeployments = append(w.Descendants.MachineDeployments, deployment("other", 2))
 		w.Descendants.Machines = append(w.Descendants.Machines, machine("alone", nil))
+		poolCondition(clusterv1.AvailableCondition, isTrueNow, "")(w)
+		two := int32(2)
+		w.Descendants.MachinePools[0].Status.AvailableReplicas, w.Descendants.MachinePools[0].Status.Versions = &two, []clusterv1.StatusVersion{{Version: "v1.9.0", Replicas: 2}}
 		w.Descendants.MachineDeployments[0].Status.Versions = []clusterv1.StatusVersion{{Version: "v1.10.0", Replicas: 1}}
 		w.Descendants.MachineDeployments[1].Status.Versions = []clusterv1.StatusVersion{{Version: "v1.10.0", Replicas: 1}, {Version: "v1.9.0", Replicas: 1}}
 	}))
@@ -163,8 +168,8 @@ func TestCounters(t *testing.T) {
 	assert.Len(t, cp.Versions, 2)
 	workers := d.Cluster.Status.Workers
 	require.NotNil(t, workers)
-	assert.EqualValues(t, 4, *workers.AvailableReplicas, "1 and 2 of deployments, 1 alone")
-	assert.Equal(t, []clusterv1.StatusVersion{{Version: "v1.9.0", Replicas: 1}, {Version: "v1.10.0", Replicas: 2}}, workers.Versions, "in the order of versions, not of text")
+	assert.EqualValues(t, 6, *workers.AvailableReplicas, "1 and 2 of deployments, 2 of a pool, 1 alone")
+	assert.Equal(t, []clusterv1.StatusVersion{{Version: "v1.9.0", Replicas: 3}, {Version: "v1.10.0", Replicas: 2}}, workers.Versions, "in the order of versions, not of text")
 }
 
 func TestUnknownCountersStayUnknown(t *testing.T) {

@@ -56,6 +56,7 @@ func (d *Decision) counters(w World) {
 	}
 	for _, p := range w.Descendants.MachinePools {
 		t.add(p.Spec.Replicas, p.Status.Replicas, p.Status.ReadyReplicas, p.Status.AvailableReplicas, p.Status.UpToDateReplicas)
+		versions = append(versions, p.Status.Versions...)
 	}
 	for _, ms := range w.Descendants.MachineSets {
 		if ms.Labels[clusterv1.MachineDeploymentNameLabel] == "" {
