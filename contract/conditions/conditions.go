@@ -82,7 +82,8 @@ func is(g Getter, conditionType string, status metav1.ConditionStatus) bool {
 }
 
 // Set writes one condition. While its status stays the same the transition time stays too, whatever time c carries; otherwise the time of c
-// counts, and now if it has none. An observedGeneration of zero becomes the generation of the object. The list is kept in canonical order.
+// counts. A condition without time gets it from [Stamp] when it is written, so that decisions need no clock; see [Since]. An observedGeneration
+// of zero becomes the generation of the object. The list is kept in canonical order.
 func Set(s Setter, c metav1.Condition) {
 	if o, ok := s.(metav1.Object); ok && c.ObservedGeneration == 0 {
 		c.ObservedGeneration = o.GetGeneration()
@@ -120,11 +121,8 @@ func Delete(s Setter, conditionType string) {
 
 // settle fills what the API server insists on, and keeps the earlier transition time while the status is the same.
 func settle(c metav1.Condition, earlier *metav1.Condition) metav1.Condition {
-	switch {
-	case earlier != nil && earlier.Status == c.Status && !earlier.LastTransitionTime.IsZero():
+	if earlier != nil && earlier.Status == c.Status && !earlier.LastTransitionTime.IsZero() {
 		c.LastTransitionTime = earlier.LastTransitionTime
-	case c.LastTransitionTime.IsZero():
-		c.LastTransitionTime = metav1.Now()
 	}
 	c.LastTransitionTime = metav1.NewTime(c.LastTransitionTime.Truncate(time.Second))
 	if c.Reason == "" {

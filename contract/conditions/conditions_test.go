@@ -59,7 +59,15 @@ func TestSetKeepsTheTimeWhileTheStatusStays(t *testing.T) {
 	assert.True(t, conditions.Get(m, "Ready").LastTransitionTime.Equal(&got.LastTransitionTime))
 	assert.Equal(t, "still waiting", conditions.Message(m, "Ready"))
 	conditions.Set(m, yes("Ready", ""))
-	assert.True(t, conditions.Get(m, "Ready").LastTransitionTime.After(got.LastTransitionTime.Time))
+	assert.Zero(t, conditions.Get(m, "Ready").LastTransitionTime, "whoever writes it knows the time")
+}
+
+func TestSince(t *testing.T) {
+	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+	c := yes("Ready", "")
+	assert.Equal(t, now, conditions.Since(c, now), "decided just now")
+	c.LastTransitionTime = metav1.NewTime(now.Add(-time.Hour))
+	assert.Equal(t, now.Add(-time.Hour), conditions.Since(c, now))
 }
 
 func TestSetTellsNobodyWhenNothingChanged(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -131,6 +132,7 @@ func TestFieldsThatAreUnsetDisappear(t *testing.T) {
 func TestFieldsThatAnotherWayOfWritingOwnsDisappearToo(t *testing.T) {
 	m := newMachine(t)
 	full(m)
+	conditions.Stamp(m, time.Now())
 	status := m.Status
 	require.NoError(t, env.Client.Update(context.Background(), m))
 	m.Status = status

@@ -217,9 +217,9 @@ func (d *Decision) available(w World) {
 	switch {
 	case r.Status != metav1.ConditionTrue:
 		conditions.Set(d.Machine, condition(clusterv1.AvailableCondition, metav1.ConditionFalse, clusterv1.NotReadyReason, ""))
-	case w.Now.Sub(r.LastTransitionTime.Time) < wait:
+	case w.Now.Sub(conditions.Since(*r, w.Now)) < wait:
 		conditions.Set(d.Machine, condition(clusterv1.AvailableCondition, metav1.ConditionFalse, clusterv1.MachineWaitingForMinReadySecondsReason, ""))
-		d.look(wait - w.Now.Sub(r.LastTransitionTime.Time))
+		d.look(wait - w.Now.Sub(conditions.Since(*r, w.Now)))
 	default:
 		conditions.Set(d.Machine, condition(clusterv1.AvailableCondition, metav1.ConditionTrue, clusterv1.AvailableReason, ""))
 	}

@@ -133,6 +133,7 @@ func (p *machinist) Reconcile(ctx context.Context, req reconcile.Request) (recon
 	for _, t := range []string{clusterv1.ReadyCondition, clusterv1.AvailableCondition, clusterv1.MachineUpToDateCondition} {
 		conditions.Set(m, metav1.Condition{Type: t, Status: metav1.ConditionTrue, Reason: "Test"})
 	}
+	conditions.Stamp(m, time.Now())
 	return reconcile.Result{}, client.IgnoreNotFound(p.Status().Patch(ctx, m, client.MergeFrom(before)))
 }
 
