@@ -59,20 +59,15 @@ func newPlan(w World) (*plan, error) {
 	p := &plan{World: w}
 	class := w.Blueprint.Class.Spec
 	var err error
-	name := func(existing *unstructured.Unstructured, text, fallback string) string {
-		if existing != nil || err != nil {
-			return existing.GetName()
-		}
-		var made string
-		made, err = naming.Render(or(text, fallback), naming.Data{Cluster: w.Cluster.Name, Random: w.Random()})
-		return made
-	}
-	p.infrastructureName = name(w.Current.Infrastructure, class.Infrastructure.Naming.Template, naming.Infrastructure)
-	p.controlPlaneName = name(w.Current.ControlPlane, class.ControlPlane.Naming.Template, naming.ControlPlane)
+	p.infrastructureName, err = p.objectName(w.Current.Infrastructure, or(class.Infrastructure.Naming.Template, naming.Infrastructure), "Infrastructure")
 	if err != nil {
-		return nil, fmt.Errorf("naming template of the class: %w", err)
+		return nil, err
 	}
-	p.controlPlaneMachineName = p.templateName(w.Current.ControlPlaneMachine, p.controlPlaneName)
+	p.controlPlaneName, err = p.objectName(w.Current.ControlPlane, or(class.ControlPlane.Naming.Template, naming.ControlPlane), "ControlPlane")
+	if err != nil {
+		return nil, err
+	}
+	p.controlPlaneMachineName = p.templateName(w.Current.ControlPlaneMachine, p.controlPlaneName, patches.ControlPlaneMachine)
 	if err := p.planDeployments(); err != nil {
 		return nil, err
 	}
@@ -83,11 +78,22 @@ func newPlan(w World) (*plan, error) {
 	return p, nil
 }
 
-func (p *plan) templateName(existing *unstructured.Unstructured, prefix string) string {
+func (p *plan) objectName(existing *unstructured.Unstructured, text, purpose string) (string, error) {
+	if existing != nil {
+		return existing.GetName(), nil
+	}
+	name, err := naming.Render(text, naming.Data{Cluster: p.Cluster.Name, Random: p.Suffix(purpose)})
+	if err != nil {
+		return "", fmt.Errorf("naming template of the class: %w", err)
+	}
+	return name, nil
+}
+
+func (p *plan) templateName(existing *unstructured.Unstructured, holder string, role patches.Role) string {
 	if existing != nil {
 		return existing.GetName()
 	}
-	return prefix + "-" + p.Random()
+	return holder + "-" + p.Suffix(string(role)+"/"+holder)
 }
 
 func (p *plan) planDeployments() error {
@@ -102,13 +108,14 @@ func (p *plan) planDeployments() error {
 			return fmt.Errorf("machineDeployment %s: class %s has no worker class %q", t.Name, p.Blueprint.Class.Name, t.Class)
 		}
 		d := deploymentPlan{topology: t, class: classes[i], version: version}
-		have := p.Current.MachineDeployments[t.Name]
-		name := ""
-		if have.Object != nil {
-			name = have.Object.Name
+		current := p.Current.MachineDeployments[t.Name]
+		have := objects{bootstrap: current.Bootstrap, infrastructure: current.Infrastructure}
+		if current.Object != nil {
+			have.name = current.Object.Name
 		}
 		var err error
-		d.names, err = p.workerNames(name, or(d.class.Naming.Template, naming.MachineDeployment), naming.Data{MachineDeployment: t.Name}, have.Bootstrap, have.Infrastructure)
+		d.names, err = p.workerNames(have, or(d.class.Naming.Template, naming.MachineDeployment), naming.Data{MachineDeployment: t.Name},
+			[2]patches.Role{patches.MachineDeploymentBootstrap, patches.MachineDeploymentInfrastructure})
 		if err != nil {
 			return fmt.Errorf("machineDeployment %s: naming template of the class: %w", t.Name, err)
 		}
@@ -129,13 +136,14 @@ func (p *plan) planPools() error {
 			return fmt.Errorf("machinePool %s: class %s has no worker class %q", t.Name, p.Blueprint.Class.Name, t.Class)
 		}
 		d := poolPlan{topology: t, class: classes[i], version: version}
-		have := p.Current.MachinePools[t.Name]
-		name := ""
-		if have.Object != nil {
-			name = have.Object.Name
+		current := p.Current.MachinePools[t.Name]
+		have := objects{bootstrap: current.Bootstrap, infrastructure: current.Infrastructure}
+		if current.Object != nil {
+			have.name = current.Object.Name
 		}
 		var err error
-		d.names, err = p.workerNames(name, or(d.class.Naming.Template, naming.MachinePool), naming.Data{MachinePool: t.Name}, have.Bootstrap, have.Infrastructure)
+		d.names, err = p.workerNames(have, or(d.class.Naming.Template, naming.MachinePool), naming.Data{MachinePool: t.Name},
+			[2]patches.Role{patches.MachinePoolBootstrap, patches.MachinePoolInfrastructure})
 		if err != nil {
 			return fmt.Errorf("machinePool %s: naming template of the class: %w", t.Name, err)
 		}
@@ -144,24 +152,30 @@ func (p *plan) planPools() error {
 	return nil
 }
 
-func (p *plan) workerNames(existing, text string, data naming.Data, bootstrap, infrastructure *unstructured.Unstructured) (workerNames, error) {
-	n := workerNames{object: existing}
-	if existing == "" {
-		data.Cluster, data.Random = p.Cluster.Name, p.Random()
+// objects are those of a worker group that exist.
+type objects struct {
+	name                      string
+	bootstrap, infrastructure *unstructured.Unstructured
+}
+
+func (p *plan) workerNames(have objects, text string, data naming.Data, roles [2]patches.Role) (workerNames, error) {
+	n := workerNames{object: have.name}
+	if have.name == "" {
+		data.Cluster, data.Random = p.Cluster.Name, p.Suffix(string(roles[0])+"/"+data.MachineDeployment+data.MachinePool)
 		var err error
 		if n.object, err = naming.Render(text, data); err != nil {
 			return n, err
 		}
 	}
-	n.bootstrap, n.infrastructure = p.templateName(bootstrap, n.object), p.templateName(infrastructure, n.object)
+	n.bootstrap, n.infrastructure = p.templateName(have.bootstrap, n.object, roles[0]), p.templateName(have.infrastructure, n.object, roles[1])
 	return n, nil
 }
 
 // collect lists the templates with the values that each has of its own.
 func (p *plan) collect() {
-	infrastructure := clusterv1.GroupVersion.String()
+	core := clusterv1.GroupVersion.String()
 	holder := func(kind, name, path string) hooks.HolderReference {
-		return hooks.HolderReference{APIVersion: infrastructure, Kind: kind, Namespace: p.Cluster.Namespace, Name: name, FieldPath: path}
+		return hooks.HolderReference{APIVersion: core, Kind: kind, Namespace: p.Cluster.Namespace, Name: name, FieldPath: path}
 	}
 	add := func(role patches.Role, class string, object *unstructured.Unstructured, h hooks.HolderReference, values patches.Values) {
 		if object == nil {

@@ -63,8 +63,13 @@ func world(t testing.TB) World {
 	w.Versions.ControlPlane = "v1.37.2"
 	w.Versions.MachineDeployments = upgrade.Groups{Versions: map[string]string{"md-0": "v1.36.0", "md-1": "v1.37.2"}}
 	w.Versions.MachinePools = upgrade.Groups{Versions: map[string]string{"mp-0": "v1.37.2"}}
-	n := 0
-	w.Random = func() string { n++; return fmt.Sprintf("%05d", n) }
+	seen := map[string]int{}
+	w.Suffix = func(purpose string) string {
+		if seen[purpose] == 0 {
+			seen[purpose] = len(seen) + 1
+		}
+		return fmt.Sprintf("%05d", seen[purpose])
+	}
 	return w
 }
 

@@ -51,8 +51,9 @@ type World struct {
 	Overrides map[Group]patches.Values
 	// Extensions are behind external patches; nil where extensions are off.
 	Extensions patches.Extensions
-	// Random makes suffixes of five characters for new names.
-	Random func() string
+	// Suffix makes the five characters that end the name of a new object, always the same for one purpose: who is interrupted
+	// after creating an object finds it again by its name.
+	Suffix func(purpose string) string
 }
 
 // Group names the control plane or a worker group.
