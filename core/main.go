@@ -17,10 +17,12 @@ import (
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/manager"
 	"github.com/slipway-capi/slipway/core/internal/controllers/cluster"
+	"github.com/slipway-capi/slipway/core/internal/controllers/clusterclass"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machine"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machinedeployment"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machinepool"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machineset"
+	"github.com/slipway-capi/slipway/core/internal/controllers/topology"
 	"github.com/slipway-capi/slipway/core/internal/webhooks"
 )
 
@@ -38,6 +40,7 @@ func main() {
 		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, addonsv1.AddToScheme, ipamv1.AddToScheme, runtimev1.AddToScheme},
 		// Of a cluster's Secrets only the kubeconfig is read from memory; private keys stay out of it.
 		KeepSecretData: func(name string) bool { return strings.HasSuffix(name, "-kubeconfig") },
+		KeepFieldsOf:   topology.FieldOwner,
 		Flags:          options.addTo,
 		Validate:       options.validate,
 		Setup:          options.setup,
@@ -83,6 +86,14 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 			Client: c, Resolver: resolver, ClusterCache: clusters, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machinepool-controller"),
 			ConditionsGrace: o.remote.ConditionsGracePeriod,
 		}).SetupWithManager})
+	}
+	if flags.Features.Enabled(manager.FeatureClusterTopology) {
+		controllers = append(controllers,
+			kind{"clusterclass", o.clusterClass, (&clusterclass.Controller{Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter}).SetupWithManager},
+			kind{"topology", o.topology, (&topology.Controller{
+				Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("topology-controller"),
+				ConsentBeforeDelete: flags.Features.Enabled(manager.FeatureRuntimeSDK),
+			}).SetupWithManager})
 	}
 	for _, k := range controllers {
 		if err := k.setup(ctx, mgr, k.concurrency); err != nil {

@@ -1,9 +1,11 @@
 package manager
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -21,12 +23,15 @@ type CacheScope struct {
 	SyncPeriod time.Duration
 	// KeepSecretData says for a Secret's name whether its data stays in memory; nil keeps all.
 	KeepSecretData func(name string) bool
+	// KeepFieldsOf names a field owner whose entries of managedFields stay in memory: who compares an object with what it has
+	// applied earlier needs to know what that was. Empty keeps none.
+	KeepFieldsOf string
 }
 
 // CacheOptions are the cache settings of all managers: of Secrets only those that belong to a cluster, and no managedFields, which nobody reads.
 func CacheOptions(scope CacheScope) cache.Options {
 	options := cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultTransform: trimManagedFields(scope.KeepFieldsOf),
 		ByObject: map[client.Object]cache.ByObject{
 			&corev1.Secret{}: {Label: ofAnyCluster(), Transform: trimSecret(scope.KeepSecretData)},
 		},
@@ -55,6 +60,24 @@ func ofAnyCluster() labels.Selector {
 		panic("the label " + clusterv1.ClusterNameLabel + " is no valid label: " + err.Error())
 	}
 	return labels.NewSelector().Add(*requirement)
+}
+
+// trimManagedFields drops what others have applied.
+func trimManagedFields(owner string) func(any) (any, error) {
+	if owner == "" {
+		return cache.TransformStripManagedFields()
+	}
+	return func(in any) (any, error) {
+		obj, err := meta.Accessor(in)
+		if err != nil {
+			return in, nil
+		}
+		others := func(e metav1.ManagedFieldsEntry) bool { return e.Manager != owner }
+		if fields := obj.GetManagedFields(); len(fields) > 0 {
+			obj.SetManagedFields(slices.DeleteFunc(fields, others))
+		}
+		return in, nil
+	}
 }
 
 func trimSecret(keep func(name string) bool) func(any) (any, error) {

@@ -39,6 +39,8 @@ type Program struct {
 	AddToScheme []func(*runtime.Scheme) error
 	// KeepSecretData says for a Secret's name whether its data stays in the cache; nil keeps all.
 	KeepSecretData func(name string) bool
+	// KeepFieldsOf names a field owner of this manager whose entries of managedFields stay in the cache; empty keeps none.
+	KeepFieldsOf string
 	// Flags defines flags of this manager only, if it has any.
 	Flags func(fs *pflag.FlagSet)
 	// Validate checks those flags.
@@ -147,7 +149,7 @@ func (p Program) options(scheme *runtime.Scheme, flags *Flags, tlsOptions []func
 	queue := flags.Features.Enabled(FeaturePriorityQueue)
 	return ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         CacheOptions(CacheScope{Namespace: flags.Namespace, SyncPeriod: flags.SyncPeriod, KeepSecretData: p.KeepSecretData}),
+		Cache:                         CacheOptions(CacheScope{Namespace: flags.Namespace, SyncPeriod: flags.SyncPeriod, KeepSecretData: p.KeepSecretData, KeepFieldsOf: p.KeepFieldsOf}),
 		Client:                        ClientOptions(),
 		Controller:                    config.Controller{CacheSyncTimeout: cacheSyncTimeout, UsePriorityQueue: &queue},
 		HealthProbeBindAddress:        flags.HealthAddress,

@@ -44,6 +44,8 @@ type Options struct {
 	AddToScheme []func(*runtime.Scheme) error
 	// Manager, if given, is set up and started with the environment; it also serves the webhooks.
 	Manager func(ctx context.Context, mgr ctrl.Manager) error
+	// KeepFieldsOf names a field owner whose entries of managedFields the manager keeps in its cache.
+	KeepFieldsOf string
 }
 
 // Environment is a running API server and the means to talk to it.
@@ -60,6 +62,8 @@ type Environment struct {
 	plane  *envtest.Environment
 	cancel context.CancelFunc
 	done   []<-chan error
+
+	keepFieldsOf string
 }
 
 // Main runs the tests of a package with an environment, for use in TestMain; it returns the exit code.
@@ -103,24 +107,24 @@ func Start(ctx context.Context, opts Options) (*Environment, error) {
 	}
 	plane.ControlPlane.GetAPIServer().Path = apiServer
 	plane.ControlPlane.Etcd = &envtest.Etcd{Path: etcd}
-	return start(ctx, plane, scheme, opts.Manager)
+	return start(ctx, plane, scheme, opts)
 }
 
-func start(ctx context.Context, plane *envtest.Environment, scheme *runtime.Scheme, setup func(context.Context, ctrl.Manager) error) (*Environment, error) {
+func start(ctx context.Context, plane *envtest.Environment, scheme *runtime.Scheme, opts Options) (*Environment, error) {
 	restConfig, err := plane.Start()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting etcd and kube-apiserver: %w", err), plane.Stop())
 	}
 	restConfig.QPS, restConfig.Burst = -1, 0
-	e := &Environment{Config: restConfig, KubeConfig: plane.KubeConfig, Scheme: scheme, plane: plane}
+	e := &Environment{Config: restConfig, KubeConfig: plane.KubeConfig, Scheme: scheme, plane: plane, keepFieldsOf: opts.KeepFieldsOf}
 	ctx, e.cancel = context.WithCancel(ctx)
 	if e.Client, err = client.NewWithWatch(restConfig, client.Options{Scheme: scheme}); err != nil {
 		return nil, errors.Join(fmt.Errorf("making a client: %w", err), e.Stop())
 	}
-	if setup == nil {
+	if opts.Manager == nil {
 		return e, nil
 	}
-	if _, err := e.StartManager(ctx, setup); err != nil {
+	if _, err := e.StartManager(ctx, opts.Manager); err != nil {
 		return nil, errors.Join(err, e.Stop())
 	}
 	return e, nil
@@ -143,7 +147,7 @@ func (e *Environment) NewManager() (ctrl.Manager, error) {
 	skip := true
 	mgr, err := ctrl.NewManager(e.Config, ctrl.Options{
 		Scheme:                 e.Scheme,
-		Cache:                  manager.CacheOptions(manager.CacheScope{}),
+		Cache:                  manager.CacheOptions(manager.CacheScope{KeepFieldsOf: e.keepFieldsOf}),
 		Client:                 manager.ClientOptions(),
 		Metrics:                metricsserver.Options{BindAddress: "0"},
 		HealthProbeBindAddress: "0",

@@ -1,0 +1,88 @@
+package topology
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
+	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/patch"
+)
+
+// act carries a decision out: the actions in order, then the condition. The first action that fails ends the order, since later
+// ones may refer to what it makes.
+func (c *Controller) act(ctx context.Context, cluster *clusterv1.Cluster, d Decision) (reconcile.Result, error) {
+	err := d.Err
+	for _, a := range d.Actions {
+		if failed := c.carryOut(ctx, cluster, a); failed != nil {
+			err = errors.Join(err, failed)
+			d.Condition = condition("False", clusterv1.ClusterTopologyReconciledFailedReason, failed.Error())
+			break
+		}
+	}
+	if d.Condition != nil {
+		after := cluster.DeepCopy()
+		conditions.Set(after, *d.Condition)
+		owned := patch.Owned(clusterv1.ClusterTopologyReconciledCondition)
+		err = errors.Join(err, patch.Begin(c.Client, FieldOwner, cluster).Finish(ctx, after, owned))
+	}
+	return reconcile.Result{}, err
+}
+
+func (c *Controller) carryOut(ctx context.Context, cluster *clusterv1.Cluster, action Action) error {
+	switch a := action.(type) {
+	case Apply:
+		return c.apply(ctx, cluster, a)
+	case Refer:
+		after := cluster.DeepCopy()
+		after.Spec.InfrastructureRef, after.Spec.ControlPlaneRef = a.Infrastructure, a.ControlPlane
+		if err := patch.Begin(c.Client, FieldOwner, cluster).Finish(ctx, after, patch.Owned(clusterv1.ClusterTopologyReconciledCondition)); err != nil {
+			return err
+		}
+		after.DeepCopyInto(cluster)
+		return nil
+	case Delete:
+		uid := a.Object.GetUID()
+		if err := c.Client.Delete(ctx, a.Object, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("deleting %s %s: %w", a.Object.GetKind(), a.Object.GetName(), err)
+		}
+		c.tell(cluster, "TopologyDelete", "Deleted %s %s: %s", a.Object.GetKind(), a.Object.GetName(), a.Because)
+		return nil
+	case Consent:
+		after := cluster.DeepCopy()
+		if after.Annotations == nil {
+			after.Annotations = map[string]string{}
+		}
+		after.Annotations[runtimev1.OkToDeleteAnnotation] = ""
+		return patch.Begin(c.Client, FieldOwner, cluster).Finish(ctx, after, patch.Owned(clusterv1.ClusterTopologyReconciledCondition))
+	}
+	return fmt.Errorf("unknown action %T", action)
+}
+
+func (c *Controller) apply(ctx context.Context, cluster *clusterv1.Cluster, a Apply) error {
+	kind, name := a.Object.GetKind(), a.Object.GetName()
+	err := c.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(a.Object), client.FieldOwner(FieldOwner), client.ForceOwnership)
+	switch {
+	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err):
+		return fmt.Errorf("%s %s is refused: %w", kind, name, err)
+	case err != nil:
+		return fmt.Errorf("applying %s %s: %w", kind, name, err)
+	}
+	verb, reason := "Changed", "TopologyUpdate"
+	if a.New {
+		verb, reason = "Created", "TopologyCreate"
+	}
+	c.tell(cluster, reason, "%s %s %s: %s", verb, kind, name, a.Because)
+	return nil
+}
+
+func (c *Controller) tell(cluster *clusterv1.Cluster, reason, format string, args ...any) {
+	c.Recorder.Eventf(cluster, nil, corev1.EventTypeNormal, reason, "Topology", format, args...)
+}
