@@ -2,7 +2,11 @@
 // the member list that would result.
 package quorum
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Member is one etcd member as it is known now.
 type Member struct {
@@ -67,7 +71,8 @@ func Add(members []Member) Verdict {
 }
 
 func judge(members []Member) Verdict {
-	voting, bad := 0, 0
+	voting := 0
+	var bad []string
 	for _, m := range members {
 		switch {
 		case m.Name == "":
@@ -77,11 +82,12 @@ func judge(members []Member) Verdict {
 		}
 		voting++
 		if m.bad() {
-			bad++
+			bad = append(bad, m.Name)
 		}
 	}
-	if need := voting/2 + 1; voting-bad < need {
-		return Verdict{Because: fmt.Sprintf("etcd would have %d healthy of %d voting members; %d are needed", voting-bad, voting, need)}
+	if need := voting/2 + 1; voting-len(bad) < need {
+		return Verdict{Because: fmt.Sprintf("etcd would have %d healthy of %d voting members, %d are needed; failing: %s",
+			voting-len(bad), voting, need, strings.Join(slices.Sorted(slices.Values(bad)), ", "))}
 	}
 	return Verdict{Allowed: true}
 }

@@ -32,7 +32,7 @@ const (
 // act carries a decision out. The first action that fails ends the actions, but conditions are written in every case.
 func (c *Controller) act(ctx context.Context, w *World, set []certificates.Entry, d Decision) error {
 	run := &run{Controller: c, world: w, certificates: set}
-	failure := run.doAll(ctx, d.Actions)
+	failure := run.doAll(ctx, d)
 	failure = errors.Join(failure, run.reportOnMachines(ctx, d))
 	if failure != nil {
 		d.Status.ObservedGeneration = w.ControlPlane.Status.ObservedGeneration
@@ -50,15 +50,16 @@ type run struct {
 }
 
 // doAll ends at the first failure, except that addons are updated each for itself.
-func (r *run) doAll(ctx context.Context, actions []Action) error {
+func (r *run) doAll(ctx context.Context, d Decision) error {
 	var failures []error
-	for _, action := range actions {
+	for _, action := range d.Actions {
 		err := r.do(ctx, action)
 		if err == nil {
 			continue
 		}
 		failures = append(failures, err)
 		if !isAddon(action) {
+			remediationFailed(d, action)
 			break
 		}
 	}
@@ -93,7 +94,7 @@ func (r *run) do(ctx context.Context, action Action) error {
 	case CreateMachine:
 		return r.named(ctx, a.Why, r.createMachine(ctx, a), failureReason(a))
 	case DeleteMachine:
-		return r.named(ctx, a.Why, r.deleteMachine(ctx, a), "FailedScaleDown")
+		return r.named(ctx, a.Why, r.deleteMachine(ctx, a), deletionFailure(a))
 	case MoveLeadership:
 		return r.moveLeadership(ctx, a)
 	case RemoveMember:
@@ -108,6 +109,12 @@ func (r *run) do(ctx context.Context, action Action) error {
 		return r.named(ctx, a.Why, r.updateKubeProxy(ctx, a), "FailedUpdateKubeProxy")
 	case UpdateCoreDNS:
 		return r.named(ctx, a.Why, r.updateCoreDNS(ctx, a), "FailedUpdateCoreDNS")
+	case BeginRemediation:
+		return r.recordRemediation(ctx, a.Record.String())
+	case EndRemediation:
+		return r.recordRemediation(ctx, "")
+	case ForgetVerdict:
+		return r.forgetVerdict(ctx, a.Machine)
 	case Warn:
 		r.Recorder.Eventf(r.world.ControlPlane, nil, corev1.EventTypeWarning, a.Reason, "Reconcile", "%s", a.Because)
 		return nil
@@ -120,6 +127,13 @@ func failureReason(a CreateMachine) string {
 		return "FailedInitialization"
 	}
 	return "FailedScaleUp"
+}
+
+func deletionFailure(a DeleteMachine) string {
+	if a.Remediates {
+		return "FailedRemediation"
+	}
+	return "FailedScaleDown"
 }
 
 // named records why something was done, or that it failed.

@@ -33,6 +33,7 @@ import (
 func (r *run) createMachine(ctx context.Context, a CreateMachine) error {
 	request := machines.Request{
 		ControlPlane: r.world.ControlPlane, Cluster: r.world.Cluster, Name: a.Name, FailureDomain: a.FailureDomain, Init: a.Init,
+		RemediationFor: a.RemediationFor,
 	}
 	template, err := external.Get(ctx, r.Client, r.Resolver, r.world.ControlPlane.Spec.MachineTemplate.Spec.InfrastructureRef, r.world.ControlPlane.Namespace)
 	if err != nil {

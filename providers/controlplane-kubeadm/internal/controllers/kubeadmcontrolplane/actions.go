@@ -5,6 +5,7 @@ import (
 
 	"github.com/slipway-capi/slipway/contract/decision"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/coredns"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/remediation"
 )
 
 // Action is one thing to do. Every action can be repeated: what was done before a crash is seen by the next observe.
@@ -42,13 +43,16 @@ type UpdateMachine struct {
 type CreateMachine struct {
 	Name, FailureDomain string
 	Init                bool
+	// RemediationFor is the record of the remediation that the machine ends; empty for other machines.
+	RemediationFor string
 	decision.Why
 }
 
-// DeleteMachine deletes a machine; Unhook takes the clean-up hook off first, when nothing is to be cleaned up.
+// DeleteMachine deletes a machine; Unhook takes the clean-up hook off first, when nothing is to be cleaned up. Remediates
+// is set when it failed a health check.
 type DeleteMachine struct {
-	Machine *Machine
-	Unhook  bool
+	Machine            *Machine
+	Unhook, Remediates bool
 	decision.Why
 }
 
@@ -98,6 +102,15 @@ type UpdateCoreDNS struct {
 	decision.Why
 }
 
+// BeginRemediation writes down that a machine is about to be replaced, before it is deleted.
+type BeginRemediation struct{ Record remediation.Record }
+
+// EndRemediation takes that record away again, when the replacement exists or is not needed any more.
+type EndRemediation struct{}
+
+// ForgetVerdict takes the mark of a failed health check off a machine that has recovered.
+type ForgetVerdict struct{ Machine *Machine }
+
 // Warn tells the user something that only he can change.
 type Warn struct{ decision.Why }
 
@@ -117,4 +130,7 @@ func (UpdateKubeadmConfig) isAction()  {}
 func (GrantKubeletAccess) isAction()   {}
 func (UpdateKubeProxy) isAction()      {}
 func (UpdateCoreDNS) isAction()        {}
+func (BeginRemediation) isAction()     {}
+func (EndRemediation) isAction()       {}
+func (ForgetVerdict) isAction()        {}
 func (Warn) isAction()                 {}

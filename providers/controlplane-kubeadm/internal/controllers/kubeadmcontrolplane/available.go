@@ -103,7 +103,7 @@ func etcdAvailability(w World) (issues, unsure []string) {
 		case m == nil && w.provisioning() == 1:
 			healthy++
 		case m == nil:
-		case conditions.IsTrue(m, etcdMemberHealthy) || leavingInHealth(w, m):
+		case conditions.IsTrue(m, etcdMemberHealthy) || (m.deleting() && memberRuns(w, m, member)):
 			healthy++
 		}
 	}

@@ -50,7 +50,7 @@ func controlPlaneConditions(w World, p *plan) []metav1.Condition {
 		initializedCondition(w), certificatesCondition(w), componentsCondition(w),
 		machinesReadyCondition(w), machinesUpToDateCondition(w),
 		rollingOutCondition(w, p), scalingUpCondition(w, p), scalingDownCondition(w, p),
-		remediatingCondition(w), deletingCondition(w), paused.Condition(w.Cluster, w.ControlPlane),
+		remediatingCondition(w, p), deletingCondition(w), paused.Condition(w.Cluster, w.ControlPlane),
 	}
 	if p.addons != nil {
 		list = append(list, addonsCondition(p.addons))
@@ -302,17 +302,43 @@ func scalingDownCondition(w World, p *plan) metav1.Condition {
 	return positive(t, clusterv1.ScalingDownReason, message)
 }
 
-func remediatingCondition(w World) metav1.Condition {
-	var waiting []string
+func remediatingCondition(w World, p *plan) metav1.Condition {
+	const t = clusterv1.RemediatingCondition
+	var waiting, untouched []string
 	for _, m := range w.Machines {
-		if conditions.IsFalse(m, clusterv1.MachineOwnerRemediatedCondition) {
+		switch {
+		case marked(m):
 			waiting = append(waiting, m.Name)
+		case conditions.IsFalse(m, clusterv1.MachineHealthCheckSucceededCondition):
+			untouched = append(untouched, m.Name)
 		}
 	}
-	if len(waiting) > 0 {
-		return positive(clusterv1.RemediatingCondition, clusterv1.RemediatingReason, "Machine "+listOf(waiting)+" is to be remediated")
+	switch {
+	case p.unreadable != "":
+		return unknown(t, clusterv1.InternalErrorReason, p.unreadable)
+	case len(waiting) > 0:
+		return positive(t, clusterv1.RemediatingReason, bullets(remediationLines(w)))
+	case p.remediating != nil:
+		return positive(t, clusterv1.RemediatingReason, "Machine "+p.remediating.Machine+" is being replaced")
+	case len(untouched) > 0:
+		return negative(t, clusterv1.NotRemediatingReason, "Machine "+listOf(untouched)+" failed a health check, but is not to be replaced by the control plane")
 	}
-	return negative(clusterv1.RemediatingCondition, clusterv1.NotRemediatingReason, "")
+	return negative(t, clusterv1.NotRemediatingReason, "")
+}
+
+// remediationLines say of each marked machine what is being done about it.
+func remediationLines(w World) []string {
+	var lines []string
+	for _, m := range w.Machines {
+		if marked(m) {
+			line := "Machine " + m.Name
+			if message := conditions.Message(m, ownerRemediated); message != "" {
+				line += ": " + message
+			}
+			lines = append(lines, line)
+		}
+	}
+	return limit(lines, 5)
 }
 
 func deletingCondition(w World) metav1.Condition {

@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/kubeconfig"
 	"github.com/slipway-capi/slipway/contract/paused"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/remediation"
 )
 
 const (
@@ -40,6 +41,9 @@ type plan struct {
 	problem string
 	// blocked says why machines cannot be added or removed now.
 	blocked []string
+	// remediating is the remediation that is going on, nil if none is; unreadable says why that is not known.
+	remediating *remediation.Record
+	unreadable  string
 	// addons is nil unless the addons were looked at.
 	addons *addonReport
 }
@@ -90,7 +94,8 @@ func decideRunning(w World, p *plan) {
 		return
 	}
 	if p.problem == "" && len(w.Orphans) == 0 {
-		firstOf(w, p, removeStrayMember, releaseDeletingMachine, rollOut, scale)
+		settleRemediation(w, p)
+		firstOf(w, p, removeStrayMember, releaseDeletingMachine, remediate, rollOut, scale)
 	}
 	// The kubeconfig comes last: its key takes a while to make, and the machine can boot meanwhile.
 	provideKubeconfig(w, p)

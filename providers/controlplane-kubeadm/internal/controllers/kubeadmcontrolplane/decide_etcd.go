@@ -6,10 +6,13 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/decision"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/etcd"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/machines"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/quorum"
 )
@@ -18,24 +21,26 @@ const etcdMemberHealthy = controlplanev1.KubeadmControlPlaneMachineEtcdMemberHea
 
 // quorumMembers pairs the members that etcd reports with what is known of their machines.
 func quorumMembers(w World) []quorum.Member {
-	var list []quorum.Member
 	if w.Etcd.State == nil {
 		return nil
 	}
+	var list []quorum.Member
 	for _, member := range w.Etcd.State.Members {
 		m := w.machineOnNode(member.Name)
 		list = append(list, quorum.Member{
 			Name: member.Name, Learner: member.Learner, Orphan: m == nil, Alarm: len(member.Alarms) > 0,
-			Healthy: m != nil && (conditions.IsTrue(m, etcdMemberHealthy) || leavingInHealth(w, m)),
+			Healthy: m != nil && memberRuns(w, m, member),
 		})
 	}
 	return list
 }
 
-// leavingInHealth: the condition of a deleting machine says Deleting, so its member is judged by what etcd says.
-func leavingInHealth(w World, m *Machine) bool {
-	member := w.Etcd.State.Member(m.nodeName())
-	return m.deleting() && member != nil && !member.Learner && len(member.Alarms) == 0
+// memberRuns: etcd lists members whether they run or not, so the node must be there and the pod must be ready as well.
+// It goes by what is seen and not by conditions, which say Deleting for every machine that is to go.
+func memberRuns(w World, m *Machine, member etcd.Member) bool {
+	pod := m.Pods["etcd"]
+	return !member.Learner && len(member.Alarms) == 0 && w.Workload.Problem == "" &&
+		m.Node != nil && nodeLost(m.Node) == "" && pod != nil && judgePod(pod, "").Status == metav1.ConditionTrue
 }
 
 // removeStrayMember takes out one member that no machine stands for, such as the rest of a failed join, which would
@@ -105,6 +110,9 @@ func moveLeadershipFrom(w World, p *plan, from *Machine) string {
 		return "etcd has no leader"
 	case member == nil || member.ID != w.Etcd.State.Leader:
 		return ""
+	case from.Node == nil || nodeLost(from.Node) != "":
+		// Only the leader can hand over, and it cannot be asked. etcd elects another one when the member goes.
+		return ""
 	}
 	candidates := leaderCandidates(w, from)
 	if len(candidates) == 0 {
@@ -147,15 +155,25 @@ func releaseDeletingMachine(w World, p *plan) bool {
 	if len(deleting) == 0 {
 		return false
 	}
-	p.blocked = append(p.blocked, "waiting for machine "+names(deleting)+" to be deleted")
+	waiting := "waiting for machine " + names(deleting) + " to be deleted"
+	p.blocked = append(p.blocked, waiting)
+	deferRemediation(w, waiting)
 	slices.SortStableFunc(deleting, func(a, b *Machine) int { return a.DeletionTimestamp.Compare(b.DeletionTimestamp.Time) })
 	for _, m := range deleting {
 		if _, hooked := m.Annotations[machines.CleanupHook]; !hooked {
 			return true // one is on its way already
 		}
 	}
-	if m := deleting[0]; readyToRelease(m) {
-		release(w, p, m)
+	// The oldest deletion comes first, but one that must wait for another machine does not hold that one up.
+	for _, m := range deleting {
+		if !readyToRelease(m) {
+			continue
+		}
+		blocked := release(w, p, m)
+		if blocked == "" {
+			return true
+		}
+		p.blocked = append(p.blocked, blocked)
 	}
 	return true
 }
@@ -171,52 +189,39 @@ func readyToRelease(m *Machine) bool {
 	return conditions.Reason(m, clusterv1.DeletingCondition) == clusterv1.MachineDeletingWaitingForPreTerminateHookReason
 }
 
-func release(w World, p *plan, m *Machine) {
-	let := func(reason, because string) {
+// release lets a machine go, or says why it must stay.
+func release(w World, p *plan, m *Machine) string {
+	let := func(reason, because string) string {
 		p.do(ReleaseMachine{Machine: m, Why: decision.Because(reason, "%s", because)})
+		return ""
 	}
 	switch {
 	case len(w.Machines) == 1:
-		let("LastMachine", "it is the last control plane machine")
-		return
+		return let("LastMachine", "it is the last control plane machine")
 	case !w.managedEtcd():
-		let("ExternalEtcd", "etcd does not run on it")
-		return
+		if trouble := componentsWithout(w, m); trouble != "" {
+			return trouble
+		}
+		return let("ExternalEtcd", "etcd does not run on it")
 	case m.nodeName() == "":
-		let("NoNode", "it never became a node")
-		return
+		return let("NoNode", "it never became a node")
 	case w.Etcd.State == nil || len(w.Etcd.State.Members) == 0:
-		p.blocked = append(p.blocked, "the etcd members cannot be read")
-		return
+		return "the etcd members cannot be read"
 	}
 	if trouble := componentsWithout(w, m); trouble != "" {
-		p.blocked = append(p.blocked, trouble)
-		return
+		return trouble
 	}
 	member := w.Etcd.State.Member(m.nodeName())
 	if member == nil {
-		let("MemberRemoved", "its etcd member is gone")
-		return
+		return let("MemberRemoved", "its etcd member is gone")
 	}
 	if verdict := quorum.Remove(quorumMembers(w), m.nodeName()); !verdict.Allowed {
-		p.blocked = append(p.blocked, "etcd member "+m.nodeName()+" must stay: "+verdict.Because)
-		return
+		return "etcd member " + m.nodeName() + " must stay: " + verdict.Because
 	}
 	if blocked := moveLeadershipFrom(w, p, m); blocked != "" {
-		p.blocked = append(p.blocked, blocked)
-		return
+		return blocked
 	}
 	p.do(RemoveMember{ID: member.ID, Name: member.Name, Through: nodesToAsk(w, m.nodeName()),
 		Why: decision.Because("MachineDeleting", "machine %s is being deleted", m.Name)})
-	let("MemberRemoved", "its etcd member is removed")
-}
-
-// componentsWithout says why no working control plane would be left without a machine, or "".
-func componentsWithout(w World, without *Machine) string {
-	for _, m := range w.Machines {
-		if m != without && !m.deleting() && unhealthy(w, m) == "" {
-			return ""
-		}
-	}
-	return "no other machine has all control plane components healthy"
+	return let("MemberRemoved", "its etcd member is removed")
 }

@@ -33,7 +33,7 @@ func rollOut(w World, p *plan) bool {
 		remove(w, p, next, why)
 		return true
 	}
-	if blocked := preflight(w, nil, true); len(blocked) > 0 {
+	if blocked := preflight(w, p, nil, true); len(blocked) > 0 {
 		if brokenForLong(w, p, next) && safeWithout(w, next) {
 			remove(w, p, next, why)
 			return true

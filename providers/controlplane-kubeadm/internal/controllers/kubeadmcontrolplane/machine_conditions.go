@@ -37,14 +37,20 @@ const (
 	conditionsGrace = 5 * time.Minute
 )
 
-// componentConditions are the conditions that tell the health of a machine's control plane components.
-func componentConditions(managedEtcd bool) []string {
+// podConditions are the conditions of a machine's static pods.
+func podConditions(managedEtcd bool) []string {
 	var list []string
 	for _, c := range components {
 		if !c.etcd || managedEtcd {
 			list = append(list, c.condition)
 		}
 	}
+	return list
+}
+
+// componentConditions are the conditions that tell the health of a machine's control plane components.
+func componentConditions(managedEtcd bool) []string {
+	list := podConditions(managedEtcd)
 	if managedEtcd {
 		list = append(list, etcdMemberHealthy)
 	}

@@ -6,11 +6,12 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/quorum"
 )
 
 // preflight lists what forbids changing the number of machines now; victim is the machine to be removed, if any. A
 // change is made only from a control plane that is healthy as a whole, so at most one thing is broken at a time.
-func preflight(w World, victim *Machine, up bool) []string {
+func preflight(w World, p *plan, victim *Machine, up bool) []string {
 	if len(w.Machines) == 0 {
 		return nil
 	}
@@ -37,7 +38,48 @@ func preflight(w World, victim *Machine, up bool) []string {
 			blocked = append(blocked, trouble)
 		}
 	}
+	if len(blocked) > 0 && up && p.remediating != nil {
+		return oneMore(w)
+	}
 	return blocked
+}
+
+// oneMore says why a machine that replaces an unhealthy one cannot be added. The others need not be healthy all: more
+// of them may have failed, and the replacement is what helps.
+func oneMore(w World) []string {
+	if trouble := componentsWithout(w, nil); trouble != "" {
+		return []string{trouble}
+	}
+	if !w.managedEtcd() {
+		return nil
+	}
+	if w.Etcd.State == nil {
+		return []string{"the etcd members cannot be read"}
+	}
+	if verdict := quorum.Add(quorumMembers(w)); !verdict.Allowed {
+		return []string{verdict.Because}
+	}
+	return nil
+}
+
+// componentsWithout says why no working control plane would be left without a machine, or "".
+func componentsWithout(w World, without *Machine) string {
+	var troubles []string
+	for _, m := range w.Machines {
+		if m == without || m.deleting() {
+			continue
+		}
+		trouble := notTrue(m, podConditions(w.managedEtcd()))
+		if trouble == "" {
+			return ""
+		}
+		troubles = append(troubles, trouble)
+	}
+	text := "no other machine has all control plane components healthy"
+	if len(troubles) > 0 {
+		text += ": " + strings.Join(limit(troubles, 3), "; ")
+	}
+	return text
 }
 
 func topologyUpgrade(w World) string {
@@ -67,8 +109,12 @@ func unhealthy(w World, m *Machine) string {
 	if m.nodeName() == "" {
 		return "machine " + m.Name + " has no node yet"
 	}
+	return notTrue(m, componentConditions(w.managedEtcd()))
+}
+
+func notTrue(m *Machine, types []string) string {
 	var wrong []string
-	for _, conditionType := range componentConditions(w.managedEtcd()) {
+	for _, conditionType := range types {
 		if !conditions.IsTrue(m, conditionType) {
 			wrong = append(wrong, conditionType)
 		}

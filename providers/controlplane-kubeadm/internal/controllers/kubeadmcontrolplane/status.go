@@ -25,6 +25,10 @@ func conclude(w World, p *plan) Decision {
 				d.MachineConditions[m.Name] = append(d.MachineConditions[m.Name], *c)
 			}
 		}
+		// A verdict of this controller must be sent along for as long as it holds, or it would be taken back.
+		if c := conditions.Get(m, ownerRemediated); c != nil && isVerdict(*c) {
+			d.MachineConditions[m.Name] = append(d.MachineConditions[m.Name], *c)
+		}
 	}
 	status := w.ControlPlane.Status.DeepCopy()
 	count(w, status)
@@ -35,15 +39,21 @@ func conclude(w World, p *plan) Decision {
 	if !w.managedEtcd() {
 		conditions.Delete(statusHolder{status}, controlplanev1.KubeadmControlPlaneEtcdClusterHealthyCondition)
 	}
-	if w.Workload.ConfigReadable {
+	if w.initialized() {
 		status.Initialization = initializedFlag()
 	}
 	if p.problem == "" {
 		status.ObservedGeneration = w.ControlPlane.Generation
 	}
+	status.LastRemediation = lastRemediation(w, p)
 	d.Status = *status
 	d.Requeue = decision.Sooner(d.Requeue, nextLook(w))
 	return d
+}
+
+// isVerdict tells this controller's word on a machine that failed a health check from the mark of the health check.
+func isVerdict(c metav1.Condition) bool {
+	return c.Reason != clusterv1.MachineOwnerRemediatedWaitingForRemediationReason
 }
 
 // nextLook is when something changes that no event reports: etcd, and kubeadm's progress before the first Node.

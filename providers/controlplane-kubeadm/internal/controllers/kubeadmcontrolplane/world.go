@@ -143,9 +143,12 @@ type Addons struct {
 
 func (w World) deleting() bool { return !w.ControlPlane.DeletionTimestamp.IsZero() }
 
+// initialized control planes have run an API server. While the only machine is given up, kubeadm init may still finish
+// on it; that counts for nothing, since the cluster starts anew on another machine.
 func (w World) initialized() bool {
 	flag := w.ControlPlane.Status.Initialization.ControlPlaneInitialized
-	return (flag != nil && *flag) || w.Workload.ConfigReadable
+	givenUp := len(w.Machines) == 1 && (w.Machines[0].deleting() || marked(w.Machines[0]))
+	return (flag != nil && *flag) || (w.Workload.ConfigReadable && !givenUp)
 }
 
 func (w World) infrastructureReady() bool {
@@ -193,6 +196,15 @@ func (w World) outdatedMachines() []*Machine {
 		}
 	}
 	return list
+}
+
+func (w World) machineNamed(name string) *Machine {
+	for _, m := range w.Machines {
+		if m.Name == name {
+			return m
+		}
+	}
+	return nil
 }
 
 func (w World) machineOnNode(node string) *Machine {
