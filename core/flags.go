@@ -16,18 +16,19 @@ import (
 
 // options are the flags that only the core manager has.
 type options struct {
-	remote                                                                  manager.RemoteFlags
-	cluster, machine, machineSet, machineDeployment, clusterClass, topology int
-	machinePool                                                             int
-	preflight                                                               []string
-	labels, annotations                                                     []string
-	labelRules, annotationRules                                             []*regexp.Regexp
+	remote                                                                                      manager.RemoteFlags
+	cluster, machine, machineSet, machineDeployment, clusterClass, clusterResourceSet, topology int
+	machinePool                                                                                 int
+	preflight                                                                                   []string
+	labels, annotations                                                                         []string
+	labelRules, annotationRules                                                                 []*regexp.Regexp
 }
 
 func (o *options) addTo(fs *pflag.FlagSet) {
 	o.remote.AddTo(fs)
 	manager.Concurrency(fs, &o.cluster, "cluster", 50)
 	manager.Concurrency(fs, &o.clusterClass, "clusterclass", 10)
+	manager.Concurrency(fs, &o.clusterResourceSet, "clusterresourceset", 10)
 	manager.Concurrency(fs, &o.topology, "clustertopology", 50)
 	manager.Concurrency(fs, &o.machine, "machine", 100)
 	manager.Concurrency(fs, &o.machineSet, "machineset", 50)

@@ -18,6 +18,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/manager"
 	"github.com/slipway-capi/slipway/core/internal/controllers/cluster"
 	"github.com/slipway-capi/slipway/core/internal/controllers/clusterclass"
+	"github.com/slipway-capi/slipway/core/internal/controllers/clusterresourceset"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machine"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machinedeployment"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machinepool"
@@ -87,6 +88,9 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 			ConditionsGrace: o.remote.ConditionsGracePeriod,
 		}).SetupWithManager})
 	}
+	controllers = append(controllers, kind{"clusterresourceset", o.clusterResourceSet, (&clusterresourceset.Controller{
+		Client: c, Live: mgr.GetAPIReader(), ClusterCache: clusters, WatchFilter: flags.WatchFilter, Namespace: flags.Namespace,
+	}).SetupWithManager})
 	if flags.Features.Enabled(manager.FeatureClusterTopology) {
 		controllers = append(controllers,
 			kind{"clusterclass", o.clusterClass, (&clusterclass.Controller{Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter}).SetupWithManager},

@@ -8,6 +8,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/manager"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/cluster"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/clusterclass"
+	"github.com/slipway-capi/slipway/core/internal/webhooks/clusterresourceset"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/ipaddress"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/ipaddressclaim"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/machine"
@@ -28,7 +29,7 @@ func SetupWithManager(mgr ctrl.Manager, flags *manager.Flags) error {
 		}
 	}
 	for _, register := range []func(ctrl.Manager) error{
-		machinehealthcheck.Register, machinedrainrule.Register, ipaddress.Register, ipaddressclaim.Register,
+		clusterresourceset.Register, machinehealthcheck.Register, machinedrainrule.Register, ipaddress.Register, ipaddressclaim.Register,
 	} {
 		if err := register(mgr); err != nil {
 			return err

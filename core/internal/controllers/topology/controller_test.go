@@ -280,7 +280,9 @@ func TestWorkersFollowTheControlPlane(t *testing.T) {
 	s.until("the topology is complete", func() bool { return s.reason() == clusterv1.ClusterTopologyReconcileSucceededReason })
 	s.edit(func(tp *clusterv1.Topology) { tp.Version = "v1.37.2" })
 	s.until("the control plane is told first", func() bool { return field(s.object(s.cluster.Spec.ControlPlaneRef), "spec", "version") == "v1.37.2" })
-	s.until("workers wait", func() bool { return s.reason() == clusterv1.ClusterTopologyReconciledMachineDeploymentsUpgradePendingReason })
+	s.until("workers wait", func() bool {
+		return s.reason() == clusterv1.ClusterTopologyReconciledMachineDeploymentsUpgradePendingReason
+	})
 	assert.Equal(t, "MachineDeployments md are to be upgraded to v1.37.2", s.message())
 	assert.Equal(t, "v1.36.0", s.deployments()[0].Spec.Template.Spec.Version)
 	s.controlPlaneAt("v1.37.2")
