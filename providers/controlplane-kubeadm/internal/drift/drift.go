@@ -6,33 +6,68 @@ package drift
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
-	"sort"
+	"strings"
 
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 )
 
-// ConfigPaths returns the fields in which the configuration a machine was made from differs from the wanted one;
-// none means up to date. The first machine was made from an init configuration and all others from a join
-// configuration; it is enough that one reading of the stored configuration agrees. Values are never returned: file
-// contents and commands may be secret.
-func ConfigPaths(stored, wanted bootstrapv1.KubeadmConfigSpec) []string {
+// Difference is one field with another value than the wanted one.
+type Difference struct {
+	Path string
+	// From and To are the values as JSON, empty for absent ones and Hidden for those that may be secret.
+	From, To string
+}
+
+// Hidden stands for a value that is not told.
+const Hidden = "(not shown)"
+
+// secretive are the fields whose values are never told: contents, commands and tokens may be secret.
+var secretive = []string{
+	"files", "users", "bootCommands", "preKubeadmCommands", "postKubeadmCommands", "ignition",
+	"initConfiguration.bootstrapTokens", "joinConfiguration.discovery",
+}
+
+// Config returns the fields in which the configuration a machine was made from differs from the wanted one; none means
+// up to date. The first machine was made from an init configuration and all others from a join configuration; it is
+// enough that one reading of the stored configuration agrees.
+func Config(stored, wanted bootstrapv1.KubeadmConfigSpec) []Difference {
 	asJoin := joinForm(wanted)
 	if stored.JoinConfiguration.ControlPlane != nil {
-		return paths(joinForm(stored), asJoin)
+		return differences(joinForm(stored), asJoin)
 	}
 	// Without the marker of a join this is the first machine, or the marker was lost. Try all readings.
-	best := paths(convertInit(stored, wanted), asJoin)
-	for _, reading := range [][]string{
-		paths(joinForm(stored), asJoin),
-		paths(initForm(stored), initForm(wanted)),
+	best := differences(convertInit(stored, wanted), asJoin)
+	for _, reading := range [][]Difference{
+		differences(joinForm(stored), asJoin),
+		differences(initForm(stored), initForm(wanted)),
 	} {
 		if len(reading) < len(best) {
 			best = reading
 		}
 	}
 	return best
+}
+
+// Between returns the fields in which two plain JSON documents differ.
+func Between(a, b map[string]any) []Difference {
+	return list(prune(a, ""), prune(b, ""))
+}
+
+// Of is the difference of one field that is compared as a whole.
+func Of(path string, from, to any) Difference {
+	return Difference{Path: path, From: told(path, from), To: told(path, to)}
+}
+
+// Paths are the fields alone.
+func Paths(all []Difference) []string {
+	paths := make([]string, 0, len(all))
+	for _, d := range all {
+		paths = append(paths, d.Path)
+	}
+	return paths
 }
 
 func joinForm(spec bootstrapv1.KubeadmConfigSpec) bootstrapv1.KubeadmConfigSpec {
@@ -63,18 +98,19 @@ func convertInit(stored, wanted bootstrapv1.KubeadmConfigSpec) bootstrapv1.Kubea
 	return converted
 }
 
-func paths(a, b bootstrapv1.KubeadmConfigSpec) []string {
-	found := map[string]bool{}
-	compare("", normalise(a), normalise(b), found)
-	list := make([]string, 0, len(found))
-	for path := range found {
-		list = append(list, path)
-	}
-	sort.Strings(list)
-	return list
+func differences(a, b bootstrapv1.KubeadmConfigSpec) []Difference {
+	return list(normalise(a), normalise(b))
 }
 
-// ignored are the fields that are filled in by others or changed without replacing machines.
+func list(a, b any) []Difference {
+	found := map[string]Difference{}
+	compare("", a, b, found)
+	all := slices.Collect(maps.Values(found))
+	slices.SortFunc(all, func(x, y Difference) int { return strings.Compare(x.Path, y.Path) })
+	return all
+}
+
+// clearIgnored leaves out the fields that are filled in by others or changed without replacing machines.
 func clearIgnored(spec *bootstrapv1.KubeadmConfigSpec) {
 	spec.ClusterConfiguration.ControlPlaneEndpoint = ""
 	spec.ClusterConfiguration.DNS = bootstrapv1.DNS{}
@@ -164,8 +200,8 @@ func orNil(value any, size int) any {
 	return value
 }
 
-// compare collects the paths of differing fields. Lists are compared as a whole: their order matters.
-func compare(path string, a, b any, found map[string]bool) {
+// compare collects the differing fields. Lists are compared as a whole: their order matters.
+func compare(path string, a, b any, found map[string]Difference) {
 	left, leftIsMap := a.(map[string]any)
 	right, rightIsMap := b.(map[string]any)
 	if a == nil && rightIsMap {
@@ -176,7 +212,7 @@ func compare(path string, a, b any, found map[string]bool) {
 	}
 	if !leftIsMap || !rightIsMap {
 		if !reflect.DeepEqual(a, b) {
-			found[path] = true
+			found[path] = Of(path, a, b)
 		}
 		return
 	}
@@ -188,6 +224,22 @@ func compare(path string, a, b any, found map[string]bool) {
 			compare(join(path, key), nil, right[key], found)
 		}
 	}
+}
+
+func told(path string, value any) string {
+	if value == nil {
+		return ""
+	}
+	for _, field := range secretive {
+		if path == field || strings.HasPrefix(path, field+".") {
+			return Hidden
+		}
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return Hidden
+	}
+	return string(encoded)
 }
 
 func join(path, key string) string {

@@ -36,7 +36,7 @@ func joinMachine() spec {
 	return s
 }
 
-func TestConfigPaths(t *testing.T) {
+func TestConfig(t *testing.T) {
 	no, yes := false, true
 	for _, row := range []struct {
 		name   string
@@ -88,7 +88,7 @@ func TestConfigPaths(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			stored, want := *row.stored.DeepCopy(), wanted()
 			row.change(&stored, &want)
-			got := ConfigPaths(stored, want)
+			got := Paths(Config(stored, want))
 			if len(row.want) == 0 {
 				assert.Empty(t, got)
 				return
@@ -111,11 +111,31 @@ func TestStoredCopiesAreEqual(t *testing.T) {
 		}
 		join := *want.DeepCopy()
 		join.InitConfiguration = bootstrapv1.InitConfiguration{}
-		require.Empty(t, ConfigPaths(throughStorage(t, join), want))
+		require.Empty(t, Config(throughStorage(t, join), want))
 		init := *want.DeepCopy()
 		init.JoinConfiguration = bootstrapv1.JoinConfiguration{}
-		require.Empty(t, ConfigPaths(throughStorage(t, init), want))
+		require.Empty(t, Config(throughStorage(t, init), want))
 	}
+}
+
+func TestValuesAreToldUnlessTheyMayBeSecret(t *testing.T) {
+	stored, want := joinMachine(), wanted()
+	stored.Files[0].Content, want.PreKubeadmCommands = "password", []string{"echo password"}
+	want.Users = []bootstrapv1.User{{Name: "u", Passwd: "password"}}
+	want.ClusterConfiguration.Etcd.Local.ImageTag = "3.7.3-0"
+	stored.ClusterConfiguration.ImageRepository = "old"
+	assert.Equal(t, []Difference{
+		{Path: "clusterConfiguration.etcd.local.imageTag", To: `"3.7.3-0"`},
+		{Path: "clusterConfiguration.imageRepository", From: `"old"`},
+		{Path: "files", From: Hidden, To: Hidden},
+		{Path: "preKubeadmCommands", From: Hidden, To: Hidden},
+		{Path: "users", To: Hidden},
+	}, Config(stored, want))
+}
+
+func TestBetween(t *testing.T) {
+	assert.Equal(t, []Difference{{Path: "a.b", From: "1", To: "2"}}, Between(
+		map[string]any{"a": map[string]any{"b": 1.0}, "c": ""}, map[string]any{"a": map[string]any{"b": 2.0}, "d": []any{}}))
 }
 
 // throughStorage drops what is empty, as an API server does with a document that left it away.

@@ -201,3 +201,24 @@ func TestADeadNodeCostsNoMoreThanTheTimeout(t *testing.T) {
 	require.Error(t, err)
 	assert.Less(t, time.Since(start), 2*time.Second)
 }
+
+// BC-16: the rest of a failed join makes etcd refuse every later one, until it is removed.
+//
+// Conformance: CP-56
+func TestBC16AFailedJoinBlocksTheNextOneUntilItsMemberGoes(t *testing.T) {
+	c := newCluster(t)
+	a := c.plan("a")
+	c.start("a", "a="+a.peerURL(), "new")
+	client, _ := c.connect("a")
+	failed, err := client.client.MemberAddAsLearner(t.Context(), []string{c.plan("b").peerURL()})
+	require.NoError(t, err)
+	_, err = client.client.MemberAddAsLearner(t.Context(), []string{c.plan("c").peerURL()})
+	require.ErrorContains(t, err, "too many learner members")
+
+	require.NoError(t, client.RemoveMember(t.Context(), failed.Member.ID))
+	state, err := client.State(t.Context())
+	require.NoError(t, err)
+	require.Len(t, state.Members, 1)
+	_, err = client.client.MemberAddAsLearner(t.Context(), []string{c.plan("d").peerURL()})
+	require.NoError(t, err)
+}

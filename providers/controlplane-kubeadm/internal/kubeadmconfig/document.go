@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/drift"
 )
 
 const (
@@ -58,6 +59,23 @@ func Update(document string, wanted Wanted) (string, error) {
 		delete(object(next, "apiServer"), "timeoutForControlPlane")
 	}
 	return write(document, current, next)
+}
+
+// Differences are the fields that Update would change.
+func Differences(document string, wanted Wanted) ([]drift.Difference, error) {
+	text, err := Update(document, wanted)
+	if err != nil {
+		return nil, err
+	}
+	current, err := read(document)
+	if err != nil {
+		return nil, err
+	}
+	next, err := read(text)
+	if err != nil {
+		return nil, err
+	}
+	return drift.Between(current, next), nil
 }
 
 // SetDNS returns the document with the image of CoreDNS that the control plane wants.

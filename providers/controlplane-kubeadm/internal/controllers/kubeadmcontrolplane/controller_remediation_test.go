@@ -90,3 +90,53 @@ func TestTheOnlyMachineStaysAndRecovers(t *testing.T) {
 	s.eventually(5*time.Second, "the mark is gone", func() bool { return !conditions.Has(s.machine(name), ownerRemediated) })
 	s.eventually(5*time.Second, "nothing is being remediated", func() bool { return conditions.IsFalse(s.get(), clusterv1.RemediatingCondition) })
 }
+
+// BC-16: the member of a join that failed is removed once no machine is joining, so that the next one can join.
+//
+// Conformance: CP-56
+func TestBC16TheMemberOfAFailedJoinIsRemoved(t *testing.T) {
+	s := started(t, 3)
+	fakeEtcd.join("")
+	s.change(func(cp *controlplanev1.KubeadmControlPlane) { *cp.Spec.Replicas = 5 })
+	s.play(30*time.Second, "the unstarted member is removed and five machines are healthy", func() bool {
+		return len(s.machines()) == 5 && s.healthy() == 5
+	})
+	assert.Equal(t, []string{""}, fakeEtcd.removed)
+	assert.Len(t, fakeEtcd.members, 5)
+}
+
+// Conformance: CP-73
+func TestAReplacementThatFailsIsReplacedAndCounted(t *testing.T) {
+	s := started(t, 3)
+	known := map[string]bool{}
+	for _, machine := range s.machines() {
+		known[machine.Name] = true
+	}
+	victim := s.machines()[0]
+	s.mark(victim.Name, false)
+	s.eventually(5*time.Second, "it is deleted", func() bool { return !s.machine(victim.Name).DeletionTimestamp.IsZero() })
+	s.finishDeletion(victim)
+	var failed string
+	s.eventually(5*time.Second, "its replacement", func() bool {
+		for _, machine := range s.machines() {
+			if !known[machine.Name] {
+				failed = machine.Name
+			}
+		}
+		return failed != ""
+	})
+	s.broken[failed] = true // kubeadm join never ends
+	s.hold(*s.machine(failed))
+	s.mark(failed, false)
+	count := int32(-1)
+	s.play(30*time.Second, "three healthy machines again", func() bool {
+		for _, machine := range s.machines() {
+			if record, err := remediation.Parse(machine.Annotations[controlplanev1.RemediationForAnnotation]); err == nil && record.Machine == failed {
+				count = record.RetryCount
+			}
+		}
+		return len(s.machines()) == 3 && s.healthy() == 3
+	})
+	assert.Equal(t, int32(1), count)
+	s.eventually(5*time.Second, "the status tells", func() bool { return s.get().Status.LastRemediation.RetryCount == 1 })
+}

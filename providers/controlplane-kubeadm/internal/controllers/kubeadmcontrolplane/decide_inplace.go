@@ -8,8 +8,8 @@ import (
 
 	"github.com/blang/semver/v4"
 
-	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/decision"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/drift"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/machines"
 )
 
@@ -19,8 +19,7 @@ func propagate(w World, p *plan) {
 	// apply knows; it is asked whenever the control plane has changed since it was last brought to all machines.
 	changed := w.ControlPlane.Status.ObservedGeneration != w.ControlPlane.Generation
 	for _, m := range w.Machines {
-		wanted := machines.InPlace(m.Machine, w.ControlPlane)
-		update := UpdateMachine{Machine: m, Self: changed || differs(m.Machine, wanted)}
+		update := UpdateMachine{Machine: m, Self: changed || len(inPlaceDifferences(w, m)) > 0}
 		if !m.deleting() {
 			labels, annotations := machines.Labels(w.ControlPlane, w.Cluster.Name), machines.Annotations(w.ControlPlane)
 			update.Config = m.Config != nil && (changed || !contains(m.Config.Labels, labels) || !contains(m.Config.Annotations, annotations))
@@ -32,24 +31,36 @@ func propagate(w World, p *plan) {
 	}
 }
 
-func differs(have, want *clusterv1.Machine) bool {
-	return !contains(have.Labels, want.Labels) || !contains(have.Annotations, want.Annotations) ||
-		!equal(have.Spec.ReadinessGates, want.Spec.ReadinessGates) ||
-		!equal(have.Spec.Taints, want.Spec.Taints) ||
-		!reflect.DeepEqual(have.Spec.Deletion, want.Spec.Deletion)
+// inPlaceDifferences are the fields of a Machine that change without replacing it. Labels and annotations of others do
+// not count.
+func inPlaceDifferences(w World, m *Machine) []drift.Difference {
+	have, want := m.Machine, machines.InPlace(m.Machine, w.ControlPlane)
+	all := slices.Concat(keyDifferences("metadata.labels", have.Labels, want.Labels),
+		keyDifferences("metadata.annotations", have.Annotations, want.Annotations))
+	if !slices.Equal(have.Spec.ReadinessGates, want.Spec.ReadinessGates) {
+		all = append(all, drift.Of("spec.readinessGates", have.Spec.ReadinessGates, want.Spec.ReadinessGates))
+	}
+	if !slices.Equal(have.Spec.Taints, want.Spec.Taints) {
+		all = append(all, drift.Of("spec.taints", have.Spec.Taints, want.Spec.Taints))
+	}
+	if !reflect.DeepEqual(have.Spec.Deletion, want.Spec.Deletion) {
+		all = append(all, drift.Of("spec.deletion", have.Spec.Deletion, want.Spec.Deletion))
+	}
+	return all
 }
 
-func equal[T comparable](a, b []T) bool { return slices.Equal(a, b) }
-
-// contains says whether all wanted keys are there; other keys belong to others.
-func contains(have, want map[string]string) bool {
-	for key, value := range maps.All(want) {
-		if found, ok := have[key]; !ok || found != value {
-			return false
+func keyDifferences(path string, have, want map[string]string) []drift.Difference {
+	var all []drift.Difference
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if value, ok := have[key]; !ok || value != want[key] {
+			all = append(all, drift.Difference{Path: path + "." + key, From: value, To: want[key]})
 		}
 	}
-	return true
+	return all
 }
+
+// contains says whether all wanted keys are there; other keys belong to others.
+func contains(have, want map[string]string) bool { return len(keyDifferences("", have, want)) == 0 }
 
 // adopt takes over machines that nobody controls. If one of them cannot be taken over none is: a control plane is
 // managed as a whole or not at all.

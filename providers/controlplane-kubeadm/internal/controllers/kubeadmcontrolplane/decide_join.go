@@ -27,7 +27,7 @@ func prepareJoin(w World, p *plan) bool {
 		return false
 	}
 	document := w.Joining.Config.Data[kubeadmconfig.Key]
-	updated, err := kubeadmconfig.Update(document, wantedKubeadmConfig(w.ControlPlane))
+	updated, err := kubeadmconfig.Update(document, WantedKubeadmConfig(w.ControlPlane))
 	if err != nil {
 		p.problem = err.Error()
 		p.blocked = append(p.blocked, p.problem)
@@ -43,7 +43,8 @@ func prepareJoin(w World, p *plan) bool {
 	return true
 }
 
-func wantedKubeadmConfig(controlPlane *controlplanev1.KubeadmControlPlane) kubeadmconfig.Wanted {
+// WantedKubeadmConfig is what kubeadm is to find in the workload cluster when a machine joins.
+func WantedKubeadmConfig(controlPlane *controlplanev1.KubeadmControlPlane) kubeadmconfig.Wanted {
 	configuration := machines.WantedConfig(controlPlane).ClusterConfiguration
 	wanted := kubeadmconfig.Wanted{Version: controlPlane.Spec.Version, Gates: configuration.FeatureGates}
 	if !reflect.ValueOf(controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration).IsZero() {

@@ -75,6 +75,7 @@ type memoryEtcd struct {
 	members []etcd.Member
 	leader  uint64
 	removed []string
+	joined  uint64
 }
 
 func (e *memoryEtcd) reset() {
@@ -86,7 +87,8 @@ func (e *memoryEtcd) reset() {
 func (e *memoryEtcd) join(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	id := uint64(len(e.members) + 1)
+	e.joined++
+	id := e.joined
 	e.members = append(e.members, etcd.Member{ID: id, Name: name})
 	if e.leader == 0 {
 		e.leader = id

@@ -13,6 +13,7 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/certificates"
+	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/kubeconfig"
 	"github.com/slipway-capi/slipway/contract/labels"
@@ -27,7 +28,7 @@ var clusterGroupKind = clusterv1.GroupVersion.WithKind("Cluster").GroupKind()
 // observe reads everything that matters. It returns nil while the control plane has no Cluster: then nothing is done.
 func (c *Controller) observe(ctx context.Context, controlPlane *controlplanev1.KubeadmControlPlane) (*World, []certificates.Entry, error) {
 	w := &World{Now: c.Now(), ControlPlane: controlPlane}
-	cluster, err := c.owner(ctx, controlPlane)
+	cluster, err := sight{reader: c.Client}.owner(ctx, controlPlane)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,14 +61,20 @@ func (c *Controller) observe(ctx context.Context, controlPlane *controlplanev1.K
 	return w, set, nil
 }
 
+// sight reads what belongs to a control plane in the management cluster; plans look through it too.
+type sight struct {
+	reader   client.Reader
+	resolver *contractversion.Resolver
+}
+
 // owner finds the Cluster by owner reference: the core sets it when the Cluster really refers to this control plane.
-func (c *Controller) owner(ctx context.Context, controlPlane *controlplanev1.KubeadmControlPlane) (*clusterv1.Cluster, error) {
+func (s sight) owner(ctx context.Context, controlPlane *controlplanev1.KubeadmControlPlane) (*clusterv1.Cluster, error) {
 	reference := ownership.Of(controlPlane, clusterGroupKind)
 	if reference == nil {
 		return nil, nil
 	}
 	cluster := &clusterv1.Cluster{}
-	err := c.Client.Get(ctx, client.ObjectKey{Namespace: controlPlane.Namespace, Name: reference.Name}, cluster)
+	err := s.reader.Get(ctx, client.ObjectKey{Namespace: controlPlane.Namespace, Name: reference.Name}, cluster)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
@@ -87,16 +94,34 @@ func remainder(controlPlane *controlplanev1.KubeadmControlPlane) *clusterv1.Clus
 }
 
 func (c *Controller) observeMachines(ctx context.Context, w *World) error {
-	list := &clusterv1.MachineList{}
-	err := c.Client.List(ctx, list, client.InNamespace(w.ControlPlane.Namespace),
-		client.MatchingLabels{clusterv1.ClusterNameLabel: w.Cluster.Name}, client.HasLabels{clusterv1.MachineControlPlaneLabel})
-	if err != nil {
-		return fmt.Errorf("listing machines: %w", err)
-	}
-	found, err := c.memory.correct(ctx, c.Live, w.ControlPlane, list.Items)
+	look := sight{reader: c.Client, resolver: c.Resolver}
+	list, err := look.listMachines(ctx, w)
 	if err != nil {
 		return err
 	}
+	found, err := c.memory.correct(ctx, c.Live, w.ControlPlane, list)
+	if err != nil {
+		return err
+	}
+	sortOut(w, found)
+	if w.deleting() {
+		return nil // what belongs to a machine may be gone, or unreadable, and does not matter any more
+	}
+	return look.observeParts(ctx, w)
+}
+
+func (s sight) listMachines(ctx context.Context, w *World) ([]clusterv1.Machine, error) {
+	list := &clusterv1.MachineList{}
+	err := s.reader.List(ctx, list, client.InNamespace(w.ControlPlane.Namespace),
+		client.MatchingLabels{clusterv1.ClusterNameLabel: w.Cluster.Name}, client.HasLabels{clusterv1.MachineControlPlaneLabel})
+	if err != nil {
+		return nil, fmt.Errorf("listing machines: %w", err)
+	}
+	return list.Items, nil
+}
+
+// sortOut tells the control plane's machines from those that nobody or somebody else controls.
+func sortOut(w *World, found []clusterv1.Machine) {
 	for i := range found {
 		machine := &Machine{Machine: &found[i]}
 		switch controller := metav1.GetControllerOf(machine); {
@@ -110,15 +135,6 @@ func (c *Controller) observeMachines(ctx context.Context, w *World) error {
 	}
 	sortMachines(w.Machines)
 	sortMachines(w.Orphans)
-	if w.deleting() {
-		return nil // what belongs to a machine may be gone, or unreadable, and does not matter any more
-	}
-	for _, m := range w.Machines {
-		if err := c.observeParts(ctx, m); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // isNameOf: after a restore or a move a reference names this control plane but carries the UID of its former self.
@@ -127,33 +143,53 @@ func isNameOf(reference *metav1.OwnerReference, controlPlane *controlplanev1.Kub
 	return group == machines.ControlPlaneGVK.GroupKind() && reference.Name == controlPlane.Name
 }
 
-// observeParts reads what belongs to a machine. Missing parts stay unknown.
-func (c *Controller) observeParts(ctx context.Context, m *Machine) error {
-	if ref := m.Spec.Bootstrap.ConfigRef; ref.Kind == "KubeadmConfig" {
-		config := &bootstrapv1.KubeadmConfig{}
-		err := c.Client.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: ref.Name}, config)
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("reading KubeadmConfig %s: %w", ref.Name, err)
+// observeParts reads what belongs to the machines. Missing parts stay unknown.
+func (s sight) observeParts(ctx context.Context, w *World) error {
+	for _, m := range w.Machines {
+		if err := s.observeConfig(ctx, m); err != nil {
+			return err
 		}
-		if err == nil {
-			m.Config = config
+		if err := s.observeInfra(ctx, m); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+func (s sight) observeConfig(ctx context.Context, m *Machine) error {
+	ref := m.Spec.Bootstrap.ConfigRef
+	if ref.Kind != "KubeadmConfig" {
+		return nil
+	}
+	config := &bootstrapv1.KubeadmConfig{}
+	err := s.reader.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: ref.Name}, config)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading KubeadmConfig %s: %w", ref.Name, err)
+	}
+	m.Config = config
+	return nil
+}
+
+func (s sight) observeInfra(ctx context.Context, m *Machine) error {
 	ref := m.Spec.InfrastructureRef
-	gvk, _, err := c.Resolver.GVK(ctx, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind})
+	gvk, _, err := s.resolver.GVK(ctx, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind})
 	if err != nil {
 		return fmt.Errorf("reading %s %s: %w", ref.Kind, ref.Name, err)
 	}
 	infra := &metav1.PartialObjectMetadata{}
 	infra.SetGroupVersionKind(gvk)
-	err = c.Client.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: ref.Name}, infra)
-	if client.IgnoreNotFound(err) != nil {
+	err = s.reader.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: ref.Name}, infra)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("reading %s %s: %w", ref.Kind, ref.Name, err)
 	}
-	if err == nil {
-		infra.SetGroupVersionKind(gvk)
-		m.Infra = infra
-	}
+	infra.SetGroupVersionKind(gvk)
+	m.Infra = infra
 	return nil
 }
 

@@ -20,6 +20,8 @@ type cause struct {
 	short string
 	// text names the details for this machine.
 	text string
+	// fields are what differs, with values.
+	fields []drift.Difference
 }
 
 // certificatesExpire says whether a machine's certificates end within the time the control plane allows.
@@ -36,43 +38,72 @@ func outdated(w World, m *Machine) []cause {
 		return m.causes
 	}
 	var causes []cause
-	add := func(short, text string) { causes = append(causes, cause{short, text}) }
-	if have, want := m.Spec.Version, w.ControlPlane.Spec.Version; have != "" && have != want {
-		add("Version "+have+", "+want+" required", "Version "+have+", "+want+" required")
-	}
-	if certificatesExpire(w, m) {
-		add("Certificates will expire soon", "Certificates will expire soon")
-	}
-	// A machine created in the very second of rollout.after is the result of that rollout.
-	if after := w.ControlPlane.Spec.Rollout.After; !after.IsZero() && after.Time.Before(w.Now) && m.CreationTimestamp.Time.Before(after.Time) {
-		add("KubeadmControlPlane spec.rollout.after expired", "KubeadmControlPlane spec.rollout.after expired")
-	}
-	if m.Config != nil {
-		if paths := drift.ConfigPaths(m.Config.Spec, machines.WantedConfig(w.ControlPlane)); len(paths) > 0 {
-			add("KubeadmConfig is not up-to-date", "KubeadmConfig is not up-to-date: "+strings.Join(limit(paths, 5), ", "))
+	for _, check := range []func(World, *Machine) *cause{otherVersion, expiringCertificates, olderThanRollout, otherConfig, otherTemplate} {
+		if c := check(w, m); c != nil {
+			causes = append(causes, *c)
 		}
-	}
-	if text := otherTemplate(w, m); text != "" {
-		add(m.Spec.InfrastructureRef.Kind+" is not up-to-date", text)
 	}
 	return causes
 }
 
-func otherTemplate(w World, m *Machine) string {
+func otherVersion(w World, m *Machine) *cause {
+	have, want := m.Spec.Version, w.ControlPlane.Spec.Version
+	if have == "" || have == want {
+		return nil
+	}
+	text := "Version " + have + ", " + want + " required"
+	return &cause{text, text, []drift.Difference{{Path: "spec.version", From: have, To: want}}}
+}
+
+func expiringCertificates(w World, m *Machine) *cause {
+	if !certificatesExpire(w, m) {
+		return nil
+	}
+	const text = "Certificates will expire soon"
+	return &cause{text, text, []drift.Difference{{Path: "status.certificatesExpiryDate", From: m.Status.CertificatesExpiryDate.UTC().Format(time.RFC3339)}}}
+}
+
+// olderThanRollout: a machine created in the very second of rollout.after is the result of that rollout.
+func olderThanRollout(w World, m *Machine) *cause {
+	after := w.ControlPlane.Spec.Rollout.After
+	if after.IsZero() || !after.Time.Before(w.Now) || !m.CreationTimestamp.Time.Before(after.Time) {
+		return nil
+	}
+	const text = "KubeadmControlPlane spec.rollout.after expired"
+	return &cause{text, text, []drift.Difference{{Path: "spec.rollout.after", To: after.UTC().Format(time.RFC3339)}}}
+}
+
+func otherConfig(w World, m *Machine) *cause {
+	if m.Config == nil {
+		return nil
+	}
+	fields := drift.Config(m.Config.Spec, machines.WantedConfig(w.ControlPlane))
+	if len(fields) == 0 {
+		return nil
+	}
+	const short = "KubeadmConfig is not up-to-date"
+	paths := drift.Paths(fields)
+	for i := range fields {
+		fields[i].Path = "spec.kubeadmConfigSpec." + fields[i].Path
+	}
+	return &cause{short, short + ": " + strings.Join(limit(paths, 5), ", "), fields}
+}
+
+func otherTemplate(w World, m *Machine) *cause {
 	if m.Infra == nil {
-		return ""
+		return nil
 	}
 	ref := w.ControlPlane.Spec.MachineTemplate.Spec.InfrastructureRef
 	name, hasName := m.Infra.Annotations[clusterv1.TemplateClonedFromNameAnnotation]
 	kind, hasKind := m.Infra.Annotations[clusterv1.TemplateClonedFromGroupKindAnnotation]
-	if !hasName || !hasKind {
-		return ""
-	}
 	want := schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}.String()
-	if name == ref.Name && kind == want {
-		return ""
+	if !hasName || !hasKind || (name == ref.Name && kind == want) {
+		return nil
 	}
-	return fmt.Sprintf("%s is not up-to-date: made from %s %s, now %s %s", m.Spec.InfrastructureRef.Kind, kind, name, want, ref.Name)
+	short := m.Spec.InfrastructureRef.Kind + " is not up-to-date"
+	from, to := kind+" "+name, want+" "+ref.Name
+	return &cause{short, short + ": made from " + from + ", now " + to,
+		[]drift.Difference{{Path: "spec.machineTemplate.spec.infrastructureRef", From: from, To: to}}}
 }
 
 // summary names the causes in a line.
