@@ -41,7 +41,8 @@ func main() {
 		Setup:            o.setup,
 		Webhooks: func(mgr ctrl.Manager, flags *manager.Flags) error {
 			return webhooks.Register(mgr, webhooks.Options{TaintPropagation: flags.Features.Enabled(manager.FeatureMachineTaintPropagation),
-				Ignition: flags.Features.Enabled(manager.FeatureKubeadmBootstrapFormatIgnition)})
+				Ignition:        flags.Features.Enabled(manager.FeatureKubeadmBootstrapFormatIgnition),
+				ClusterTopology: flags.Features.Enabled(manager.FeatureClusterTopology)})
 		},
 	}.Main()
 }

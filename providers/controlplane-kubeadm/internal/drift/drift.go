@@ -70,6 +70,14 @@ func Paths(all []Difference) []string {
 	return paths
 }
 
+// SameMeaning says whether two configurations mean the same in every field.
+func SameMeaning(a, b bootstrapv1.KubeadmConfigSpec) bool {
+	a, b = *a.DeepCopy(), *b.DeepCopy()
+	clearDefaults(&a)
+	clearDefaults(&b)
+	return len(list(asData(a), asData(b))) == 0
+}
+
 func joinForm(spec bootstrapv1.KubeadmConfigSpec) bootstrapv1.KubeadmConfigSpec {
 	spec = *spec.DeepCopy()
 	spec.InitConfiguration = bootstrapv1.InitConfiguration{}
@@ -149,6 +157,10 @@ func normalise(spec bootstrapv1.KubeadmConfigSpec) any {
 	spec = *spec.DeepCopy()
 	clearIgnored(&spec)
 	clearDefaults(&spec)
+	return asData(spec)
+}
+
+func asData(spec bootstrapv1.KubeadmConfigSpec) any {
 	encoded, err := json.Marshal(spec)
 	if err != nil {
 		return fmt.Sprintf("not encodable: %v", err)

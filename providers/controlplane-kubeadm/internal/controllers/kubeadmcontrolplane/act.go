@@ -109,6 +109,8 @@ func (r *run) do(ctx context.Context, action Action) error {
 		return r.named(ctx, a.Why, r.updateKubeProxy(ctx, a), "FailedUpdateKubeProxy")
 	case UpdateCoreDNS:
 		return r.named(ctx, a.Why, r.updateCoreDNS(ctx, a), "FailedUpdateCoreDNS")
+	case NoteExpiry:
+		return r.noteExpiry(ctx, a)
 	case BeginRemediation:
 		return r.recordRemediation(ctx, a.Record.String())
 	case EndRemediation:

@@ -236,6 +236,18 @@ func (r *run) deleteMachine(ctx context.Context, a DeleteMachine) error {
 	return nil
 }
 
+// noteExpiry annotates the machine's configuration; the core carries it on to the Machine's status.
+func (r *run) noteExpiry(ctx context.Context, a NoteExpiry) error {
+	body := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%q}}}`, a.Machine.Config.UID, clusterv1.MachineCertificatesExpiryDateAnnotation, a.At)
+	target := &bootstrapv1.KubeadmConfig{}
+	target.Namespace, target.Name = a.Machine.Config.Namespace, a.Machine.Config.Name
+	err := r.Client.Patch(ctx, target, client.RawPatch(types.MergePatchType, body), client.FieldOwner(fieldOwner))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("noting the end of certificates on KubeadmConfig %s: %w", target.Name, err)
+	}
+	return nil
+}
+
 func (r *run) unhook(ctx context.Context, m *Machine) error {
 	body := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:null}}}`, m.UID, machines.CleanupHook)
 	target := &clusterv1.Machine{}

@@ -102,6 +102,12 @@ type UpdateCoreDNS struct {
 	decision.Why
 }
 
+// NoteExpiry writes down until when the certificates of a machine are good, as RFC 3339.
+type NoteExpiry struct {
+	Machine *Machine
+	At      string
+}
+
 // BeginRemediation writes down that a machine is about to be replaced, before it is deleted.
 type BeginRemediation struct{ Record remediation.Record }
 
@@ -130,6 +136,7 @@ func (UpdateKubeadmConfig) isAction()  {}
 func (GrantKubeletAccess) isAction()   {}
 func (UpdateKubeProxy) isAction()      {}
 func (UpdateCoreDNS) isAction()        {}
+func (NoteExpiry) isAction()           {}
 func (BeginRemediation) isAction()     {}
 func (EndRemediation) isAction()       {}
 func (ForgetVerdict) isAction()        {}

@@ -44,15 +44,18 @@ type Controller struct {
 	Resolver *contractversion.Resolver
 	Clusters clustercache.Cache
 	Recorder events.EventRecorder
-	// Now is the clock; ConnectEtcd the way to etcd. Tests replace them.
+	// Now is the clock, ConnectEtcd the way to etcd, AskExpiry asks the API server on a machine for the end of its
+	// certificate. Tests replace them.
 	Now         func() time.Time
 	ConnectEtcd func(ctx context.Context, nodes []string, options etcd.Options) (EtcdClient, *etcd.State, error)
+	AskExpiry   func(ctx context.Context, cluster *clusterv1.Cluster, m *Machine, authority []byte) (time.Time, error)
 
 	EtcdDialTimeout, EtcdCallTimeout time.Duration
 
 	controller controller.Controller
 	memory     *memory
 	etcd       *etcdEyes
+	expiry     *expiryEyes
 }
 
 // EtcdClient changes an etcd cluster through one of its members.
@@ -93,12 +96,15 @@ type Options struct {
 
 // Register adds the controller to the manager.
 func (c *Controller) Register(mgr ctrl.Manager, options Options) error {
-	c.memory, c.etcd = newMemory(), newEtcdEyes()
+	c.memory, c.etcd, c.expiry = newMemory(), newEtcdEyes(), newExpiryEyes()
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	if c.ConnectEtcd == nil {
 		c.ConnectEtcd = connectEtcd
+	}
+	if c.AskExpiry == nil {
+		c.AskExpiry = c.askExpiry
 	}
 	skipNameValidation := true
 	built, err := ctrl.NewControllerManagedBy(mgr).Named(name).

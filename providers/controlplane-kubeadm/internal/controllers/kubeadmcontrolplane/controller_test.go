@@ -91,6 +91,9 @@ func TestBadInputIsRefusedAtAdmission(t *testing.T) {
 	// A patch, since the controller writes at the same time and an update would be refused for that.
 	require.ErrorContains(t, env.Client.Patch(t.Context(), controlPlane, client.MergeFrom(before)), "spec.replicas")
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 4}}
+	template := &controlplanev1.KubeadmControlPlaneTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "t"}}
+	template.Spec.Template.Spec.KubeadmConfigSpec.Format = "cloud-config"
+	require.ErrorContains(t, env.Client.Create(t.Context(), template), "ClusterTopology")
 	require.ErrorContains(t, env.Client.SubResource("scale").Update(t.Context(), s.get(), client.WithSubResourceBody(scale)), "odd")
 }
 

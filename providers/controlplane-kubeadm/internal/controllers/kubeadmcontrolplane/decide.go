@@ -99,6 +99,7 @@ func decideRunning(w World, p *plan) {
 	}
 	// The kubeconfig comes last: its key takes a while to make, and the machine can boot meanwhile.
 	provideKubeconfig(w, p)
+	noteExpiry(w, p)
 	updateAddons(w, p)
 }
 

@@ -155,6 +155,8 @@ func say(actions []Action) []string {
 			list = append(list, line)
 		case BeginRemediation:
 			list = append(list, fmt.Sprintf("begin remediation of %s (%d)", a.Record.Machine, a.Record.RetryCount))
+		case NoteExpiry:
+			list = append(list, "note expiry of "+a.Machine.Name+" "+a.At)
 		case EndRemediation:
 			list = append(list, "end remediation")
 		case ForgetVerdict:

@@ -37,6 +37,8 @@ import (
 var (
 	env      *testenv.Environment
 	fakeEtcd = &memoryEtcd{}
+	// certificatesEnd is what every API server tells.
+	certificatesEnd = time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC)
 )
 
 func TestMain(m *testing.M) {
@@ -65,6 +67,9 @@ func setup(_ context.Context, mgr ctrl.Manager) error {
 		Client: mgr.GetClient(), Cached: mgr.GetCache(), Live: mgr.GetAPIReader(),
 		Resolver: external.NewResolver(mgr.GetClient()), Clusters: clusters,
 		Recorder: mgr.GetEventRecorder("test"), ConnectEtcd: fakeEtcd.connect,
+		AskExpiry: func(context.Context, *clusterv1.Cluster, *Machine, []byte) (time.Time, error) {
+			return certificatesEnd, nil
+		},
 	}
 	return controller.Register(mgr, Options{Concurrency: 4})
 }

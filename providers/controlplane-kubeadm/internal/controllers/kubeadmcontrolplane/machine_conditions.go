@@ -23,7 +23,7 @@ type component struct {
 }
 
 var components = []component{
-	{"kube-apiserver", controlplanev1.KubeadmControlPlaneMachineAPIServerPodHealthyCondition, false},
+	{apiServer, controlplanev1.KubeadmControlPlaneMachineAPIServerPodHealthyCondition, false},
 	{"kube-controller-manager", controlplanev1.KubeadmControlPlaneMachineControllerManagerPodHealthyCondition, false},
 	{"kube-scheduler", controlplanev1.KubeadmControlPlaneMachineSchedulerPodHealthyCondition, false},
 	{"etcd", controlplanev1.KubeadmControlPlaneMachineEtcdPodHealthyCondition, true},
@@ -31,6 +31,8 @@ var components = []component{
 
 const (
 	labelsAndTaints       = controlplanev1.KubeadmControlPlaneMachineNodeKubeadmLabelsAndTaintsSetCondition
+	apiServer             = "kube-apiserver"
+	defaultBindPort       = 6443
 	controlPlaneNodeLabel = "node-role.kubernetes.io/control-plane"
 
 	// conditionsGrace is how long conditions are kept after the connection broke: a short outage says nothing.

@@ -55,6 +55,7 @@ func (c *Controller) observe(ctx context.Context, controlPlane *controlplanev1.K
 	c.observeTemplate(ctx, w)
 	c.observeWorkload(ctx, w)
 	c.observeEtcd(ctx, w, set)
+	c.observeExpiry(ctx, w, set)
 	c.observeJoining(ctx, w)
 	c.observeAddons(ctx, w)
 	w.NextName, w.NameProblem = nextName(w)

@@ -95,7 +95,9 @@ func TestForesee(t *testing.T) {
 			w.Machines[0].Infra = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
 				clusterv1.TemplateClonedFromNameAnnotation: "t", clusterv1.TemplateClonedFromGroupKindAnnotation: "XTemplate.infra",
 			}, Labels: map[string]string{}}}
-		}), []proposal{func(cp *controlplanev1.KubeadmControlPlane) { cp.Spec.MachineTemplate.Spec.InfrastructureRef.Name = "t2" }},
+		}), []proposal{func(cp *controlplanev1.KubeadmControlPlane) {
+			cp.Spec.MachineTemplate.Spec.InfrastructureRef.Name = "t2"
+		}},
 			[]string{"m0 replaced spec.machineTemplate.spec.infrastructureRef XTemplate.infra t→XTemplate.infra t2"}},
 		{"up", world(1), []proposal{replicas(3)}, []string{"m0 untouched", "2 added"}},
 		{"down", world(3), []proposal{replicas(1)}, []string{"m0 removed spec.replicas 3→1", "m1 removed spec.replicas 3→1", "m2 untouched"}},

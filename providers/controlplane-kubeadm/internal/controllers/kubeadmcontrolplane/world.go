@@ -54,6 +54,8 @@ type Machine struct {
 	Node *corev1.Node
 	// Pods are the static pods on the node by component.
 	Pods map[string]*corev1.Pod
+	// CertificatesEnd is what the API server on the machine told just now; zero if it was not asked.
+	CertificatesEnd time.Time
 
 	// causes are why the machine is out of date, once judged is set.
 	causes []cause

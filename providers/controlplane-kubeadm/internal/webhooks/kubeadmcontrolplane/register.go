@@ -34,6 +34,10 @@ func Register(mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return fmt.Errorf("registering the webhooks of KubeadmControlPlane: %w", err)
 	}
+	err = ctrl.NewWebhookManagedBy(mgr, &controlplanev1.KubeadmControlPlaneTemplate{}).WithValidator(TemplateWebhook{Options: options}).Complete()
+	if err != nil {
+		return fmt.Errorf("registering the webhook of KubeadmControlPlaneTemplate: %w", err)
+	}
 	mgr.GetWebhookServer().Register(scalePath, &webhook.Admission{Handler: &scaleHandler{
 		reader: mgr.GetClient(), decoder: admission.NewDecoder(mgr.GetScheme()),
 	}})

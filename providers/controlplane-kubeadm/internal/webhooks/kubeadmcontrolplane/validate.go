@@ -13,6 +13,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/coredns"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/machines"
 )
 
@@ -22,6 +23,8 @@ type Options struct {
 	TaintPropagation bool
 	// Ignition allows boot documents in Ignition's format.
 	Ignition bool
+	// ClusterTopology allows templates.
+	ClusterTopology bool
 }
 
 // defaultCAValidityDays is how long authorities live if nothing else is said.
@@ -33,8 +36,8 @@ func Validate(controlPlane *controlplanev1.KubeadmControlPlane, options Options)
 	problems := validateReplicas(controlPlane.Spec.Replicas, machines.ManagedEtcd(controlPlane), spec.Child("replicas"))
 	problems = append(problems, validateVersion(controlPlane.Spec.Version, spec.Child("version"))...)
 	problems = append(problems, validateTemplate(controlPlane, spec.Child("machineTemplate"), options)...)
-	problems = append(problems, validateRollout(controlPlane, spec.Child("rollout"))...)
-	problems = append(problems, validateNaming(controlPlane, spec.Child("machineNaming", "template"))...)
+	problems = append(problems, validateRollout(controlPlane.Spec.Rollout, controlPlane.Spec.KubeadmConfigSpec, controlPlane.Spec.Replicas, spec.Child("rollout"))...)
+	problems = append(problems, validateNaming(controlPlane.Spec.MachineNaming.Template, controlPlane.Name, spec.Child("machineNaming", "template"))...)
 	problems = append(problems, validateClusterConfiguration(controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration,
 		spec.Child("kubeadmConfigSpec", "clusterConfiguration"))...)
 	return append(problems, validateConfig(controlPlane.Spec.KubeadmConfigSpec, spec.Child("kubeadmConfigSpec"), options)...)
@@ -44,6 +47,7 @@ func Validate(controlPlane *controlplanev1.KubeadmControlPlane, options Options)
 func ValidateUpdate(before, after *controlplanev1.KubeadmControlPlane, options Options) field.ErrorList {
 	problems := validateChanges(before, after)
 	problems = append(problems, validateVersionStep(before, after)...)
+	problems = append(problems, validateCoreDNS(before, after)...)
 	wasManaged, isManaged := machines.ManagedEtcd(before), machines.ManagedEtcd(after)
 	if wasManaged != isManaged {
 		problems = append(problems, field.Forbidden(field.NewPath("spec", "kubeadmConfigSpec", "clusterConfiguration", "etcd"),
@@ -81,6 +85,12 @@ func validateVersionStep(before, after *controlplanev1.KubeadmControlPlane) fiel
 	if errFrom != nil || errTo != nil {
 		return nil
 	}
+	for _, v := range before.Status.Versions {
+		if oldest, err := semver.ParseTolerant(v.Version); err == nil && to.Major == oldest.Major && to.Minor > oldest.Minor+1 && to.Minor <= from.Minor+1 {
+			return field.ErrorList{field.Forbidden(path, fmt.Sprintf(
+				"cannot go to %s while machines still run %s: let the upgrade to %s end first", after.Spec.Version, v.Version, before.Spec.Version))}
+		}
+	}
 	switch {
 	case to.Major != from.Major || to.Minor > from.Minor+1:
 		return field.ErrorList{field.Forbidden(path, fmt.Sprintf(
@@ -88,6 +98,20 @@ func validateVersionStep(before, after *controlplanev1.KubeadmControlPlane) fiel
 	case to.LT(from) && !inUse(before, after.Spec.Version):
 		return field.ErrorList{field.Forbidden(path, fmt.Sprintf(
 			"cannot go back from %s to %s: only an unfinished upgrade can be undone", before.Spec.Version, after.Spec.Version))}
+	}
+	return nil
+}
+
+// validateCoreDNS refuses a change of the tag for which the Corefile could not be migrated, unless CoreDNS is the user's.
+func validateCoreDNS(before, after *controlplanev1.KubeadmControlPlane) field.ErrorList {
+	from := before.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag
+	to := after.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag
+	_, skip := after.Annotations[controlplanev1.SkipCoreDNSAnnotation]
+	if skip || from == to || from == "" || to == "" {
+		return nil
+	}
+	if err := coredns.CanMigrate(from, to); err != nil {
+		return field.ErrorList{field.Forbidden(field.NewPath("spec", "kubeadmConfigSpec", "clusterConfiguration", "dns", "imageTag"), err.Error())}
 	}
 	return nil
 }
@@ -114,9 +138,13 @@ func validateTemplate(controlPlane *controlplanev1.KubeadmControlPlane, path *fi
 	if ref.Kind != "" && !strings.HasSuffix(ref.Kind, clusterv1.TemplateSuffix) {
 		problems = append(problems, field.Invalid(refPath.Child("kind"), ref.Kind, "must end in Template"))
 	}
-	problems = append(problems, metav1validation.ValidateLabels(template.Metadata.Labels, path.Child("metadata", "labels"))...)
-	problems = append(problems, validation.ValidateAnnotations(template.Metadata.Annotations, path.Child("metadata", "annotations"))...)
+	problems = append(problems, validateMetadata(template.Metadata, path.Child("metadata"))...)
 	return append(problems, validateTaints(template.Spec.Taints, path.Child("spec", "taints"), options)...)
+}
+
+func validateMetadata(metadata clusterv1.ObjectMeta, path *field.Path) field.ErrorList {
+	problems := metav1validation.ValidateLabels(metadata.Labels, path.Child("labels"))
+	return append(problems, validation.ValidateAnnotations(metadata.Annotations, path.Child("annotations"))...)
 }
 
 func validateTaints(taints []clusterv1.MachineTaint, path *field.Path, options Options) field.ErrorList {
@@ -140,11 +168,11 @@ func validateTaints(taints []clusterv1.MachineTaint, path *field.Path, options O
 	return problems
 }
 
-func validateRollout(controlPlane *controlplanev1.KubeadmControlPlane, path *field.Path) field.ErrorList {
+// validateRollout takes nil for replicas where they are not known.
+func validateRollout(rollout controlplanev1.KubeadmControlPlaneRollout, config bootstrapv1.KubeadmConfigSpec, replicas *int32, path *field.Path) field.ErrorList {
 	var problems field.ErrorList
-	if surge := controlPlane.Spec.Rollout.Strategy.RollingUpdate.MaxSurge; surge != nil {
+	if surge := rollout.Strategy.RollingUpdate.MaxSurge; surge != nil {
 		surgePath := path.Child("strategy", "rollingUpdate", "maxSurge")
-		replicas := controlPlane.Spec.Replicas
 		switch value := surge.String(); {
 		case value != "0" && value != "1":
 			problems = append(problems, field.Required(surgePath, "must be 0 or 1"))
@@ -152,20 +180,19 @@ func validateRollout(controlPlane *controlplanev1.KubeadmControlPlane, path *fie
 			problems = append(problems, field.Required(surgePath, "must be 1 with fewer than 3 replicas: without a surge the cluster would lose its API"))
 		}
 	}
-	validity := controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.CertificateValidityPeriodDays
-	if days := controlPlane.Spec.Rollout.Before.CertificatesExpiryDays; validity > 0 && days >= validity {
+	validity := config.ClusterConfiguration.CertificateValidityPeriodDays
+	if days := rollout.Before.CertificatesExpiryDays; validity > 0 && days >= validity {
 		problems = append(problems, field.Invalid(path.Child("before", "certificatesExpiryDays"), days,
 			fmt.Sprintf("must be less than certificateValidityPeriodDays (%d), else machines would be replaced for ever", validity)))
 	}
 	return problems
 }
 
-func validateNaming(controlPlane *controlplanev1.KubeadmControlPlane, path *field.Path) field.ErrorList {
-	template := controlPlane.Spec.MachineNaming.Template
+func validateNaming(template, controlPlane string, path *field.Path) field.ErrorList {
 	if template == "" {
 		return nil
 	}
-	name, err := machines.Name(template, "cluster", controlPlane.Name, "abcde")
+	name, err := machines.Name(template, "cluster", controlPlane, "abcde")
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, template, err.Error())}
 	}

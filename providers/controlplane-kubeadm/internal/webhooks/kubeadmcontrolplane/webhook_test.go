@@ -24,12 +24,15 @@ func valid() *cp {
 	return c
 }
 
+func dnsTag(c *cp, tag string) { c.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = tag }
+
 func number32(n int32) *int32 { return &n }
 
 func surge(value intstr.IntOrString) func(*cp) {
 	return func(c *cp) { c.Spec.Rollout.Strategy.RollingUpdate.MaxSurge = &value }
 }
 
+// Conformance: CP-90
 func TestDefaults(t *testing.T) {
 	c := &cp{}
 	c.Spec.Version = "1.37.2"
@@ -43,6 +46,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, c, again)
 }
 
+// Conformance: CP-91
 func TestValidate(t *testing.T) {
 	taint := func(key string) func(*cp) {
 		return func(c *cp) {
@@ -131,6 +135,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// Conformance: CP-90, CP-91
 func TestValidateUpdate(t *testing.T) {
 	const config = "spec.kubeadmConfigSpec."
 	for _, row := range []struct {
@@ -150,6 +155,21 @@ func TestValidateUpdate(t *testing.T) {
 		{"back from an unfinished upgrade", func(before, after *cp) {
 			before.Status.Versions = []clusterv1.StatusVersion{{Version: "v1.36.0"}, {Version: "v1.37.2"}}
 			after.Spec.Version = "v1.36.0"
+		}, nil},
+		{"next minor while machines still run the last one", func(before, after *cp) {
+			before.Status.Versions = []clusterv1.StatusVersion{{Version: "v1.36.0"}, {Version: "v1.37.2"}}
+			after.Spec.Version = "v1.38.0"
+		}, []string{"spec.version"}},
+		{"CoreDNS upgrade", func(before, after *cp) { dnsTag(before, "v1.14.4"); dnsTag(after, "v1.14.6") }, nil},
+		{"CoreDNS set for the first time", func(_, after *cp) { dnsTag(after, "v1.14.6") }, nil},
+		{"CoreDNS downgrade", func(before, after *cp) { dnsTag(before, "v1.14.6"); dnsTag(after, "v1.14.4") },
+			[]string{config + "clusterConfiguration.dns.imageTag"}},
+		{"CoreDNS version that nobody knows", func(before, after *cp) { dnsTag(before, "v1.14.4"); dnsTag(after, "v9.0.0") },
+			[]string{config + "clusterConfiguration.dns.imageTag"}},
+		{"CoreDNS is the user's", func(before, after *cp) {
+			dnsTag(before, "v1.14.6")
+			dnsTag(after, "v1.14.4")
+			after.Annotations = map[string]string{controlplanev1.SkipCoreDNSAnnotation: ""}
 		}, nil},
 		{"files, etcd, gates, arguments", func(_, after *cp) {
 			after.Spec.KubeadmConfigSpec.Files = []bootstrapv1.File{{Path: "/a"}}
