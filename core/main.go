@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/manager"
+	"github.com/slipway-capi/slipway/core/config"
 	"github.com/slipway-capi/slipway/core/internal/controllers/cluster"
 	"github.com/slipway-capi/slipway/core/internal/controllers/clusterclass"
 	"github.com/slipway-capi/slipway/core/internal/controllers/clusterresourceset"
@@ -33,11 +34,16 @@ const name = "slipway-core-manager"
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
+// The migration of stored objects writes the CustomResourceDefinitions of this manager and no others.
+//
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=update;patch,resourceNames=clusterresourcesetbindings.addons.cluster.x-k8s.io;clusterresourcesets.addons.cluster.x-k8s.io;clusterclasses.cluster.x-k8s.io;clusters.cluster.x-k8s.io;machinedeployments.cluster.x-k8s.io;machinedrainrules.cluster.x-k8s.io;machinehealthchecks.cluster.x-k8s.io;machinepools.cluster.x-k8s.io;machines.cluster.x-k8s.io;machinesets.cluster.x-k8s.io;ipaddressclaims.ipam.cluster.x-k8s.io;ipaddresses.ipam.cluster.x-k8s.io;extensionconfigs.runtime.cluster.x-k8s.io
+
 func main() {
 	options := &options{}
 	manager.Program{
 		Name:             name,
 		LeaderElectionID: "controller-leader-election-capi",
+		CRDs:             config.CRDs,
 		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, addonsv1.AddToScheme, ipamv1.AddToScheme, runtimev1.AddToScheme},
 		// Of a cluster's Secrets only the kubeconfig is read from memory; private keys stay out of it.
 		KeepSecretData: func(name string) bool { return strings.HasSuffix(name, "-kubeconfig") },

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/slipway-capi/slipway/contract/crdmigration"
 )
 
 // Flags are the command line of every manager.
@@ -57,6 +59,8 @@ type Flags struct {
 	Verbosity int
 	// Features are the feature gates.
 	Features Features
+	// SkipCRDMigration names phases of the migration of CustomResourceDefinitions to leave out.
+	SkipCRDMigration []string
 }
 
 // NewFlags gives the defaults.
@@ -75,6 +79,7 @@ func (f *Flags) AddTo(fs *pflag.FlagSet) {
 	fs.Var(f.Features, "feature-gates", "Features to switch, as Feature=true,Other=false. Default: "+f.Features.String())
 	fs.StringVar(&f.LogFormat, "logging-format", "text", "Format of the log: text or json.")
 	fs.IntVarP(&f.Verbosity, "v", "v", 2, "Verbosity of the log: 0 is for events that matter to everyone, 4 and more for debugging.")
+	fs.StringSliceVar(&f.SkipCRDMigration, "skip-crd-migration-phases", nil, "Phases of the migration of stored objects to leave out: All, StorageVersionMigration, CleanupManagedFields.")
 	f.addElection(fs)
 	f.addServers(fs)
 }
@@ -112,6 +117,11 @@ func (f *Flags) Validate() error {
 	}
 	if f.LeaderElect && (f.LeaseDuration <= f.RenewDeadline || f.RenewDeadline <= f.RetryPeriod) {
 		errs = append(errs, errors.New("--leader-elect-lease-duration must be greater than -renew-deadline, and that greater than -retry-period"))
+	}
+	for _, phase := range f.SkipCRDMigration {
+		if !slices.Contains(crdmigration.Phases, crdmigration.Phase(phase)) {
+			errs = append(errs, fmt.Errorf("--skip-crd-migration-phases: unknown phase %q, known are %v", phase, crdmigration.Phases))
+		}
 	}
 	if _, err := f.tlsOptions(); err != nil {
 		errs = append(errs, err)

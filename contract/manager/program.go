@@ -4,11 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/pprof"
 	"os"
+	"path"
 	"path/filepath"
 	goruntime "runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -24,6 +27,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/slipway-capi/slipway/contract/crdmigration"
 )
 
 // cacheSyncTimeout is how long the caches may take to fill before the manager gives up, so that a missing CRD is noticed.
@@ -41,6 +46,9 @@ type Program struct {
 	KeepSecretData func(name string) bool
 	// KeepFieldsOf names a field owner of this manager whose entries of managedFields stay in the cache; empty keeps none.
 	KeepFieldsOf string
+	// CRDs holds the manifests of this manager's CustomResourceDefinitions, in files named <group>_<plural>.yaml. What is stored of
+	// their kinds is brought up to date after an upgrade. The manager's role must let it update these CRDs.
+	CRDs fs.FS
 	// Flags defines flags of this manager only, if it has any.
 	Flags func(fs *pflag.FlagSet)
 	// Validate checks those flags.
@@ -98,6 +106,9 @@ func (p Program) register(ctx context.Context, mgr ctrl.Manager, flags *Flags) e
 	if err := p.Setup(ctx, mgr, flags); err != nil {
 		return fmt.Errorf("setting up controllers: %w", err)
 	}
+	if err := p.migrate(ctx, mgr, flags); err != nil {
+		return err
+	}
 	check := healthz.Ping
 	if p.Webhooks != nil {
 		if err := p.Webhooks(mgr, flags); err != nil {
@@ -112,6 +123,34 @@ func (p Program) register(ctx context.Context, mgr ctrl.Manager, flags *Flags) e
 		return fmt.Errorf("adding the readiness check: %w", err)
 	}
 	return nil
+}
+
+// migrate registers the migration of this manager's kinds.
+func (p Program) migrate(ctx context.Context, mgr ctrl.Manager, flags *Flags) error {
+	if p.CRDs == nil {
+		return nil
+	}
+	m := &crdmigration.Migrator{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}
+	for _, phase := range flags.SkipCRDMigration {
+		m.Skip = append(m.Skip, crdmigration.Phase(phase))
+	}
+	var err error
+	if m.Kinds, err = crdNames(p.CRDs); err != nil {
+		return fmt.Errorf("listing the kinds of %s: %w", p.Name, err)
+	}
+	return m.SetupWithManager(ctx, mgr)
+}
+
+// crdNames are the names of CRDs by those of their files.
+func crdNames(files fs.FS) ([]string, error) {
+	var names []string
+	err := fs.WalkDir(files, ".", func(file string, d fs.DirEntry, err error) error {
+		if group, plural, ok := strings.Cut(strings.TrimSuffix(path.Base(file), ".yaml"), "_"); ok && err == nil && !d.IsDir() {
+			names = append(names, plural+"."+group)
+		}
+		return err
+	})
+	return names, err
 }
 
 // New makes the manager of the program without controllers.

@@ -15,6 +15,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/manager"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/config"
 	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/controllers/kubeadmconfig"
 	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/webhooks"
 )
@@ -25,11 +26,16 @@ type options struct {
 	tokenTTL    time.Duration
 }
 
+// The migration of stored objects writes the CustomResourceDefinitions of this manager and no others.
+//
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=update;patch,resourceNames=kubeadmconfigs.bootstrap.cluster.x-k8s.io;kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io
+
 func main() {
 	var o options
 	manager.Program{
 		Name:             "bootstrap-kubeadm",
 		LeaderElectionID: "kubeadm-bootstrap-manager-leader-election-capi",
+		CRDs:             config.CRDs,
 		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme},
 		KeepSecretData:   kubeadmconfig.KeepSecretData,
 		Flags:            o.flags,

@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/manager"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/config"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/controllers/kubeadmcontrolplane"
 	webhooks "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/webhooks/kubeadmcontrolplane"
 )
@@ -30,11 +31,16 @@ type options struct {
 	etcdDialTimeout, etcdCallTimeout     time.Duration
 }
 
+// The migration of stored objects writes the CustomResourceDefinitions of this manager and no others.
+//
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=update;patch,resourceNames=kubeadmcontrolplanes.controlplane.cluster.x-k8s.io;kubeadmcontrolplanetemplates.controlplane.cluster.x-k8s.io
+
 func main() {
 	o := &options{}
 	manager.Program{
 		Name:             name,
 		LeaderElectionID: "kubeadm-control-plane-manager-leader-election-capi",
+		CRDs:             config.CRDs,
 		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme},
 		KeepSecretData:   keepSecretData,
 		Flags:            o.addTo,

@@ -15,6 +15,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/manager"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/config"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/controllers/devcluster"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/controllers/devmachine"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/docker"
@@ -27,11 +28,16 @@ type options struct {
 	cluster, machine int
 }
 
+// The migration of stored objects writes the CustomResourceDefinitions of this manager and no others.
+//
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=update;patch,resourceNames=devclusters.infrastructure.cluster.x-k8s.io;devclustertemplates.infrastructure.cluster.x-k8s.io;devmachinepools.infrastructure.cluster.x-k8s.io;devmachinepooltemplates.infrastructure.cluster.x-k8s.io;devmachines.infrastructure.cluster.x-k8s.io;devmachinetemplates.infrastructure.cluster.x-k8s.io
+
 func main() {
 	var o options
 	manager.Program{
 		Name:             "slipway-infrastructure-docker-manager",
 		LeaderElectionID: "controller-leader-election-capd",
+		CRDs:             config.CRDs,
 		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, infrav1.AddToScheme},
 		Flags:            o.flags,
 		Setup:            o.setup,
