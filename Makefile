@@ -10,7 +10,7 @@ PACKAGES := $(MODULES:%=./%/...)
 RACE_PACKAGES := ./internal/supervise ./internal/filelock ./internal/binaries ./internal/progress
 BACKEND ?= docker
 GO_TEST_FLAGS ?=
-GENERATED := '*/config/*' '*zz_generated*' 'docs/conformance/*.md'
+GENERATED := '*/config/*' '*zz_generated*' 'docs/conformance/*.md' 'docs/operating/kube-state-metrics.yaml'
 
 ##@ Everyday
 .PHONY: help

@@ -33,3 +33,6 @@ module core capi-manager-role
 module providers/bootstrap-kubeadm capi-kubeadm-bootstrap-manager-role
 module providers/controlplane-kubeadm capi-kubeadm-control-plane-manager-role
 module providers/infrastructure-docker capd-manager-role
+
+cd "$root"
+go run ./hack/statemetrics
