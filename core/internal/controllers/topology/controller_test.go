@@ -197,6 +197,7 @@ func (s *story) edit(change func(*clusterv1.Topology)) {
 	require.NoError(s, env.Client.Patch(s.Context(), s.cluster, client.MergeFrom(before)))
 }
 
+// Conformance: TP-10, TP-11
 func TestOneClusterGivesAll(t *testing.T) {
 	s := tell(t, nil)
 	s.created()
@@ -244,6 +245,7 @@ func TestATemplateOfOtherContentIsAnother(t *testing.T) {
 	})
 }
 
+// Conformance: TP-04, TP-10
 func TestBC07NobodyIsFought(t *testing.T) {
 	s := tell(t, nil)
 	s.created()
@@ -259,6 +261,7 @@ func TestBC07NobodyIsFought(t *testing.T) {
 	assert.Equal(t, []any{map[string]any{"id": "net-a", "zone": "z1"}}, field(infra, "spec", "subnets"))
 }
 
+// Conformance: TP-07
 func TestBC09ABrokenPatchIsToldTheSameWayEachTime(t *testing.T) {
 	s := tell(t, func(c *clusterv1.ClusterClass) {
 		c.Spec.Patches[0].Definitions[0].JSONPatches[0] = clusterv1.JSONPatch{Op: "remove", Path: "/spec/template/spec/nothing"}
@@ -272,6 +275,7 @@ func TestBC09ABrokenPatchIsToldTheSameWayEachTime(t *testing.T) {
 	}, 1500*time.Millisecond, 50*time.Millisecond, "no attempt writes anything")
 }
 
+// Conformance: TP-12, TP-13, TP-17
 func TestWorkersFollowTheControlPlane(t *testing.T) {
 	s := tell(t, nil)
 	s.created()

@@ -95,6 +95,7 @@ func documents(t testing.TB, topology *Topology) string {
 	return out.String()
 }
 
+// Conformance: TP-23, TP-27
 func TestTheQuickStart(t *testing.T) {
 	got, err := Compute(t.Context(), world(t))
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Conformance: TP-28
 func TestRender(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

@@ -64,6 +64,7 @@ func onControlPlane(operation string) string {
 	return `{definitions: [{selector: {apiVersion: example.com/v1, kind: ControlPlaneTemplate, matchResources: {controlPlane: true}}, jsonPatches: [` + operation + `]}]}`
 }
 
+// Conformance: TP-07, TP-21
 func TestInlinePatches(t *testing.T) {
 	const vars = `{text: hello, list: [a, {b: 1}], map: {x: {n1: [5, 6]}}, big: 9007199254740993, yes1: true, no1: false, builtin: {cluster: {name: c}}}`
 	for _, c := range []struct{ name, patch, before, want, err string }{
@@ -116,6 +117,7 @@ func TestInlinePatches(t *testing.T) {
 	}
 }
 
+// Conformance: TP-20
 func TestSelectors(t *testing.T) {
 	all := func() []Template {
 		return []Template{
@@ -156,6 +158,7 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
+// Conformance: TP-23
 func TestEachTemplateHasItsOwnValues(t *testing.T) {
 	one, two := aTemplate(MachineDeploymentInfrastructure, "a", "M", "{}"), aTemplate(MachineDeploymentInfrastructure, "b", "M", "{}")
 	one.Values = values(t, `{size: big, builtin: {machineDeployment: {topologyName: one}}}`)
@@ -185,6 +188,7 @@ func (e *extension) ValidateTopology(_ context.Context, _ string, r *hooks.Valid
 	return e.refuse
 }
 
+// Conformance: TP-24
 func TestExternalPatches(t *testing.T) {
 	p := []clusterv1.ClusterClassPatch{patch(t, `{external: {generatePatchesExtension: e, validateTopologyExtension: v, settings: {k: v}}}`)}
 	in := []Template{aTemplate(ControlPlane, "", "B", "{a: 1}")}
@@ -218,6 +222,7 @@ func TestExternalPatches(t *testing.T) {
 	require.ErrorContains(t, err, "feature gate RuntimeSDK")
 }
 
+// Conformance: TP-22
 func TestFunctionsGiveTheSameEachTime(t *testing.T) {
 	for _, name := range []string{"env", "expandenv", "getHostByName", "now", "date", "ago", "randAlpha", "randInt", "uuidv4", "shuffle", "genPrivateKey", "bcrypt", "encryptAES", "toDate"} {
 		assert.NotContains(t, Functions(), name)

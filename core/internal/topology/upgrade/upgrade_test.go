@@ -23,6 +23,7 @@ func upgradingNow(w *Workers) { w.Upgrading = true }
 func deferred(w *Workers)     { w.Defer = true }
 func hold(w *Workers)         { w.Hold = true }
 
+// Conformance: TP-12, TP-13, TP-14, TP-15, TP-16
 func TestDecide(t *testing.T) {
 	type groups = map[string]string
 	for _, c := range []struct {
@@ -86,6 +87,8 @@ func TestPlan(t *testing.T) {
 
 // Every history of random worlds in which machines do as they are told ends with all at the wanted version, and on the way no
 // rule of version skew is broken and no more groups than allowed upgrade at once.
+//
+// Conformance: TP-12, TP-13, TP-15
 func TestEveryUpgradeEnds(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))

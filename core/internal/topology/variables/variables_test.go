@@ -37,6 +37,7 @@ func messages(errs field.ErrorList) []string {
 	return out
 }
 
+// Conformance: TP-18
 func TestValidateSchema(t *testing.T) {
 	for _, c := range []struct {
 		name, schema string
@@ -81,6 +82,7 @@ func TestValidateSchema(t *testing.T) {
 	}
 }
 
+// Conformance: TP-19
 func TestDefault(t *testing.T) {
 	const nested = `{type: object, default: {}, properties: {a: {type: string, default: x}, l: {type: array, items: {type: object, properties: {num: {type: integer, default: 7}}}}}}`
 	for _, c := range []struct{ name, schema, value, want string }{
@@ -105,6 +107,7 @@ func TestDefault(t *testing.T) {
 	}
 }
 
+// Conformance: TP-19
 func TestValidate(t *testing.T) {
 	const object = `{type: object, required: [a], properties: {a: {type: string, maxLength: 3, enum: [x, yy]}, num: {type: integer, minimum: 1}}}`
 	for _, c := range []struct{ name, schema, value, old, want string }{

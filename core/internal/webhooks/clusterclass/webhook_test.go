@@ -71,6 +71,7 @@ func features(t testing.TB, gates string) manager.Features {
 	return f
 }
 
+// Conformance: TP-25
 func TestValidate(t *testing.T) {
 	const onPatch = "/spec/patches/0/definitions/0/"
 	for _, c := range []struct{ name, change, gates, want string }{
@@ -144,6 +145,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// Conformance: TP-26
 func TestChangesThatClustersCanFollow(t *testing.T) {
 	for _, c := range []struct{ name, change, want string }{
 		{name: "another template of the kind", change: `{op: replace, path: /spec/infrastructure/templateRef/name, value: z}`},
