@@ -17,11 +17,11 @@ func (h *Helper) onlyOwnChange(obj client.Object) bool {
 }
 
 // advance moves what was observed at one generation to the next, in the object, and returns the status to apply.
-func advance(obj client.Object, from int64, owned map[string]bool) (map[string]any, error) {
+func advance(obj client.Object, from int64, s settings) (map[string]any, error) {
 	if setter, ok := obj.(conditions.Setter); ok {
 		list := slices.Clone(setter.GetConditions())
 		for i := range list {
-			if list[i].ObservedGeneration == from && (len(owned) == 0 || owned[list[i].Type]) {
+			if list[i].ObservedGeneration == from && (len(s.owned) == 0 || s.owned[list[i].Type]) {
 				list[i].ObservedGeneration = from + 1
 			}
 		}
@@ -40,7 +40,7 @@ func advance(obj client.Object, from int64, owned map[string]bool) (map[string]a
 	if err != nil {
 		return nil, err
 	}
-	return ownStatus(now, owned), nil
+	return ownStatus(now, s), nil
 }
 
 // observedGeneration finds status.observedGeneration of a typed object, or nil if its kind has none.

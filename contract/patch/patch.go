@@ -36,7 +36,11 @@ func Begin(c client.Client, fieldOwner string, obj client.Object) *Helper {
 // Option tells [Helper.Finish] more about the write.
 type Option func(*settings)
 
-type settings struct{ owned map[string]bool }
+type settings struct {
+	owned map[string]bool
+	// only says that the rest of the status is another controller's.
+	only bool
+}
 
 // Owned names the condition types that this writer sets. One of them that is missing now disappears from the object;
 // all others are left to their writers. Without this option all conditions are written.
@@ -45,6 +49,15 @@ func Owned(conditionTypes ...string) Option {
 		for _, t := range conditionTypes {
 			s.owned[t] = true
 		}
+	}
+}
+
+// OwnedOnly is like [Owned] for a writer that reports on an object of another controller: nothing else of its status is
+// written, or claimed.
+func OwnedOnly(conditionTypes ...string) Option {
+	return func(s *settings) {
+		Owned(conditionTypes...)(s)
+		s.only = true
 	}
 }
 
@@ -67,13 +80,13 @@ func (h *Helper) Finish(ctx context.Context, obj client.Object, opts ...Option) 
 	if err != nil {
 		return err
 	}
-	oldStatus, newStatus := ownStatus(before, s.owned), ownStatus(after, s.owned)
+	oldStatus, newStatus := ownStatus(before, s), ownStatus(after, s)
 	gone, err := h.patchObject(ctx, obj, before, after)
 	if err != nil || gone {
 		return err
 	}
 	if h.onlyOwnChange(obj) {
-		if newStatus, err = advance(obj, h.before.GetGeneration(), s.owned); err != nil {
+		if newStatus, err = advance(obj, h.before.GetGeneration(), s); err != nil {
 			return err
 		}
 	}
@@ -95,14 +108,16 @@ func toMap(obj client.Object) (map[string]any, error) {
 }
 
 // ownStatus is the status with only the owned conditions.
-func ownStatus(obj map[string]any, owned map[string]bool) map[string]any {
+func ownStatus(obj map[string]any, s settings) map[string]any {
 	status, ok := obj["status"].(map[string]any)
 	if !ok {
 		return map[string]any{}
 	}
 	out := make(map[string]any, len(status))
 	for k, v := range status {
-		out[k] = v
+		if !s.only || k == "conditions" {
+			out[k] = v
+		}
 	}
 	list, ok := out["conditions"].([]any)
 	if !ok {
@@ -110,7 +125,7 @@ func ownStatus(obj map[string]any, owned map[string]bool) map[string]any {
 	}
 	var mine []any
 	for _, c := range list {
-		if len(owned) == 0 || owned[typeOf(c)] {
+		if len(s.owned) == 0 || s.owned[typeOf(c)] {
 			mine = append(mine, c)
 		}
 	}

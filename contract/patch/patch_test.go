@@ -169,6 +169,32 @@ func TestConditionsOfOthersAreLeftAlone(t *testing.T) {
 	assert.True(t, conditions.IsTrue(got, "InfrastructureReady"))
 }
 
+// TestOneConditionOnAnObjectOfAnotherController: the guest claims nothing of the host's status, and takes back its own.
+func TestOneConditionOnAnObjectOfAnotherController(t *testing.T) {
+	m := newMachine(t)
+	change(t, "host", m, mine, func(m *clusterv1.Machine) {
+		m.Status.Phase = clusterv1.MachinePhaseRunning
+		conditions.Set(m, condition(mine[0], "Host"))
+	})
+	guest := func(f func(*clusterv1.Machine)) {
+		obj := stored(t, m)
+		h := patch.Begin(env.Client, "guest", obj)
+		f(obj)
+		require.NoError(t, h.Finish(context.Background(), obj, patch.OwnedOnly(clusterv1.MachineOwnerRemediatedCondition)))
+	}
+	guest(func(m *clusterv1.Machine) {
+		m.Status.Phase = "not the guest's business"
+		conditions.Set(m, condition(clusterv1.MachineOwnerRemediatedCondition, "Guest"))
+	})
+	assert.Equal(t, clusterv1.MachinePhaseRunning, stored(t, m).Status.Phase)
+	assert.True(t, conditions.Has(stored(t, m), clusterv1.MachineOwnerRemediatedCondition))
+	assert.Equal(t, 1, change(t, "host", m, mine, func(m *clusterv1.Machine) { m.Status.Phase = "" }), "one owner, so one apply takes it away")
+	assert.Empty(t, stored(t, m).Status.Phase)
+	guest(func(m *clusterv1.Machine) { conditions.Delete(m, clusterv1.MachineOwnerRemediatedCondition) })
+	assert.False(t, conditions.Has(stored(t, m), clusterv1.MachineOwnerRemediatedCondition))
+	assert.True(t, conditions.Has(stored(t, m), mine[0]))
+}
+
 func TestFinishTwice(t *testing.T) {
 	c, m := count(), newMachine(t)
 	h := patch.Begin(c, "machine", m)
