@@ -3,10 +3,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -21,7 +24,11 @@ import (
 	webhooks "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/webhooks/kubeadmcontrolplane"
 )
 
-const name = "slipway-kubeadm-control-plane-manager"
+const (
+	name = "slipway-kubeadm-control-plane-manager"
+	// leastConditionsGrace is more than a connection needs to be found broken and made again.
+	leastConditionsGrace = 2 * time.Minute
+)
 
 // options are the flags of this manager only.
 type options struct {
@@ -29,6 +36,8 @@ type options struct {
 	clientQPS                            float32
 	clientBurst                          int
 	etcdDialTimeout, etcdCallTimeout     time.Duration
+	etcdLogLevel                         zapcore.Level
+	conditionsGrace                      time.Duration
 }
 
 // The migration of stored objects writes the CustomResourceDefinitions of this manager and no others.
@@ -59,6 +68,10 @@ func (o *options) addTo(fs *pflag.FlagSet) {
 	fs.Float32Var(&o.clientQPS, "clustercache-client-qps", 20, "Sustained requests per second to one workload cluster.")
 	fs.IntVar(&o.clientBurst, "clustercache-client-burst", 30, "Requests to one workload cluster allowed in a burst.")
 	fs.DurationVar(&o.etcdDialTimeout, "etcd-dial-timeout-duration", 10*time.Second, "How long connecting to an etcd member may take.")
+	o.etcdLogLevel = zapcore.InfoLevel
+	fs.Var(levelFlag{&o.etcdLogLevel}, "etcd-client-log-level", "How much the etcd client tells: debug, info, warn or error.")
+	fs.DurationVar(&o.conditionsGrace, "remote-conditions-grace-period", 5*time.Minute,
+		"How long conditions are kept after the connection to a workload cluster broke; at least 2m.")
 	fs.DurationVar(&o.etcdCallTimeout, "etcd-call-timeout-duration", 15*time.Second, "How long one question to etcd may take.")
 }
 
@@ -72,7 +85,22 @@ func keepSecretData(name string) bool {
 	return false
 }
 
+// levelFlag makes a flag of a log level.
+type levelFlag struct{ *zapcore.Level }
+
+// Type implements pflag.Value.
+func (levelFlag) Type() string { return "level" }
+
 func (o *options) setup(_ context.Context, mgr ctrl.Manager, flags *manager.Flags) error {
+	if o.conditionsGrace < leastConditionsGrace {
+		return fmt.Errorf("--remote-conditions-grace-period is %s, it must be at least %s", o.conditionsGrace, leastConditionsGrace)
+	}
+	logs := zap.NewProductionConfig()
+	logs.Level = zap.NewAtomicLevelAt(o.etcdLogLevel)
+	etcdLog, err := logs.Build()
+	if err != nil {
+		return fmt.Errorf("making the log of the etcd client: %w", err)
+	}
 	clusters, err := clustercache.New(mgr, clustercache.Options{
 		Concurrency: o.clusterCacheConcurrency, QPS: o.clientQPS, Burst: o.clientBurst, UserAgent: name,
 		ByObject: kubeadmcontrolplane.RemoteCache(),
@@ -84,7 +112,8 @@ func (o *options) setup(_ context.Context, mgr ctrl.Manager, flags *manager.Flag
 		Client: mgr.GetClient(), Cached: mgr.GetCache(), Live: mgr.GetAPIReader(),
 		Resolver: external.NewResolver(mgr.GetClient()), Clusters: clusters,
 		Recorder:        mgr.GetEventRecorder("kubeadmcontrolplane-controller"),
-		EtcdDialTimeout: o.etcdDialTimeout, EtcdCallTimeout: o.etcdCallTimeout,
+		EtcdDialTimeout: o.etcdDialTimeout, EtcdCallTimeout: o.etcdCallTimeout, EtcdLog: etcdLog,
+		ConditionsGrace: o.conditionsGrace,
 	}
 	return controller.Register(mgr, kubeadmcontrolplane.Options{Concurrency: o.concurrency, WatchFilter: flags.WatchFilter})
 }

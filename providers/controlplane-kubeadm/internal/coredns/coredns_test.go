@@ -52,6 +52,7 @@ func TestTarget(t *testing.T) {
 	}
 }
 
+// Conformance: CP-95
 func TestDecide(t *testing.T) {
 	const repository = "registry.k8s.io/coredns/coredns:"
 	data := func(pairs ...string) map[string]string {

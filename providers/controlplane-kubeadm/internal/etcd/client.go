@@ -59,6 +59,8 @@ type Options struct {
 	TLS *tls.Config
 	// DialTimeout and CallTimeout bound every step; defaults 10 s and 15 s.
 	DialTimeout, CallTimeout time.Duration
+	// Log takes what the client library has to say; nil drops it.
+	Log *zap.Logger
 }
 
 // Client speaks to the etcd cluster through one of its members.
@@ -75,7 +77,7 @@ func Connect(ctx context.Context, node string, options Options) (*Client, error)
 	endpoint := "http://" + name + ":2379"
 	config := clientv3.Config{
 		DialTimeout: orElse(options.DialTimeout, 10*time.Second),
-		Logger:      zap.NewNop(),
+		Logger:      options.logger(),
 		DialOptions: []grpc.DialOption{
 			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return options.Dial(ctx, node) }),
 			grpc.WithAuthority(name),
@@ -92,6 +94,13 @@ func Connect(ctx context.Context, node string, options Options) (*Client, error)
 		return nil, fmt.Errorf("making an etcd client for node %s: %w", node, err)
 	}
 	return &Client{node: node, endpoint: endpoint, timeout: orElse(options.CallTimeout, 15*time.Second), client: client}, nil
+}
+
+func (o Options) logger() *zap.Logger {
+	if o.Log == nil {
+		return zap.NewNop()
+	}
+	return o.Log
 }
 
 // ConnectAny opens a client through the first of the nodes whose member answers and returns the state it told.

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"crypto"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func newCluster(t *testing.T) *cluster {
 	var err error
 	c.ca, err = certificates.NewCA(certificates.ECDSAP256, 0, time.Now())
 	require.NoError(t, err)
-	pair, err := ClientPair(c.ca, certificates.ECDSAP256, time.Now())
+	pair, err := ClientPair(c.ca, newKey(t), time.Now())
 	require.NoError(t, err)
 	c.options.TLS, err = TLSConfig(c.ca, pair)
 	require.NoError(t, err)
@@ -58,6 +59,13 @@ func newCluster(t *testing.T) *cluster {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", member.client))
 	}
 	return c
+}
+
+func newKey(t *testing.T) crypto.Signer {
+	t.Helper()
+	key, err := certificates.NewKey(certificates.ECDSAP256)
+	require.NoError(t, err)
+	return key
 }
 
 func freePort(t *testing.T) int {
@@ -178,7 +186,7 @@ func TestStrangersAreRefused(t *testing.T) {
 
 	stranger, err := certificates.NewCA(certificates.ECDSAP256, 0, time.Now())
 	require.NoError(t, err)
-	pair, err := ClientPair(stranger, certificates.ECDSAP256, time.Now())
+	pair, err := ClientPair(stranger, newKey(t), time.Now())
 	require.NoError(t, err)
 	options := c.options
 	options.CallTimeout = time.Second

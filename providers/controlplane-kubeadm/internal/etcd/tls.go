@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"crypto"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -16,11 +17,7 @@ const (
 )
 
 // ClientPair signs a client certificate with the etcd authority.
-func ClientPair(ca certificates.KeyPair, algorithm certificates.Algorithm, now time.Time) (certificates.KeyPair, error) {
-	key, err := certificates.NewKey(algorithm)
-	if err != nil {
-		return certificates.KeyPair{}, fmt.Errorf("making a key: %w", err)
-	}
+func ClientPair(ca certificates.KeyPair, key crypto.Signer, now time.Time) (certificates.KeyPair, error) {
 	return ca.Sign(certificates.Request{
 		CommonName: clientName, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, Validity: clientValidity,
 	}, key, now)

@@ -80,6 +80,7 @@ func (r *run) do(ctx context.Context, action Action) error {
 		return r.setFinalizer(ctx, controllerutil.AddFinalizer)
 	case RemoveFinalizer:
 		r.released = true
+		r.forget()
 		return r.setFinalizer(ctx, controllerutil.RemoveFinalizer)
 	case GenerateCertificates:
 		return r.generateCertificates(ctx)
@@ -122,6 +123,12 @@ func (r *run) do(ctx context.Context, action Action) error {
 		return nil
 	}
 	return fmt.Errorf("unknown action %T", action)
+}
+
+// forget drops what is remembered of a cluster whose control plane goes.
+func (r *run) forget() {
+	r.etcd.forget(r.world.Cluster.UID)
+	r.memory.forget(r.world.ControlPlane.UID, r.world.Cluster.UID)
 }
 
 func failureReason(a CreateMachine) string {

@@ -9,7 +9,6 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
-	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
 )
 
 // startGrace is how long after initialization unread etcd members count as not yet there instead of unknown.
@@ -78,8 +77,8 @@ func componentsAvailability(w World) (issues, unsure []string) {
 }
 
 func (w World) justInitialized() bool {
-	c := conditions.Get(statusHolder{&w.ControlPlane.Status}, controlplanev1.KubeadmControlPlaneInitializedCondition)
-	return c == nil || c.Status != metav1.ConditionTrue || w.Now.Sub(c.LastTransitionTime.Time) < startGrace
+	since := w.initializedSince()
+	return since.IsZero() || w.Now.Sub(since) < startGrace
 }
 
 // etcdAvailability counts healthy voting members. Nameless members do not vote yet; a member without a machine belongs

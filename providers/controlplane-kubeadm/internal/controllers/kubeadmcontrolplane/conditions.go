@@ -30,6 +30,9 @@ var ownedConditions = []string{
 // youngMachine is the age under which a machine without UpToDate condition is left out: it was not looked at yet.
 const youngMachine = 10 * time.Second
 
+// longDeletion is how long a deletion may take before it is told in the control plane's conditions.
+const longDeletion = 15 * time.Minute
+
 // statusHolder lets the functions of package conditions work on a status alone.
 type statusHolder struct {
 	status *controlplanev1.KubeadmControlPlaneStatus
@@ -99,7 +102,7 @@ func combine(w World, t string, types []string, extra []string) metav1.Condition
 	switch {
 	case !w.initialized():
 		return unknown(t, clusterv1.InspectionFailedReason, "waiting for the control plane to be initialized")
-	case !w.Workload.Connected && (w.Workload.LastSuccess.IsZero() || w.Now.Sub(w.Workload.LastSuccess) > conditionsGrace):
+	case !w.Workload.Connected && w.graceLeft() <= 0:
 		return unknown(t, clusterv1.ConnectionDownReason, "there is no connection to the workload cluster")
 	case w.Workload.Problem != "":
 		return unknown(t, clusterv1.InspectionFailedReason, w.Workload.Problem)
@@ -296,10 +299,27 @@ func scalingDownCondition(w World, p *plan) metav1.Condition {
 		return negative(t, clusterv1.NotScalingDownReason, "")
 	}
 	message := fmt.Sprintf("Scaling down from %d to %d replicas", have, want)
-	if len(p.blocked) > 0 {
-		message += " is waiting for:\n* " + strings.Join(limit(p.blocked, 5), "\n* ")
+	waits := append(limit(p.blocked, 5), hangingDeletions(w)...)
+	if len(waits) > 0 {
+		message += " is waiting for:\n" + bullets(waits)
 	}
 	return positive(t, clusterv1.ScalingDownReason, message)
+}
+
+// hangingDeletions tells of machines whose deletion takes suspiciously long what the core says about it.
+func hangingDeletions(w World) []string {
+	var lines []string
+	for _, m := range w.deletingMachines() {
+		if w.Now.Sub(m.DeletionTimestamp.Time) < longDeletion {
+			continue
+		}
+		line := "machine " + m.Name + ", which has been deleted for more than 15 minutes"
+		if message := conditions.Message(m, clusterv1.DeletingCondition); message != "" {
+			line += ": " + message
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 func remediatingCondition(w World, p *plan) metav1.Condition {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"go.uber.org/zap"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
@@ -32,6 +33,8 @@ const (
 	name = "kubeadmcontrolplane"
 	// budget bounds a reconcile: etcd behind a slow tunnel takes the longest.
 	budget = 3 * time.Minute
+
+	defaultConditionsGrace = 5 * time.Minute
 )
 
 // Controller reconciles KubeadmControlPlanes.
@@ -51,7 +54,11 @@ type Controller struct {
 	AskExpiry   func(ctx context.Context, cluster *clusterv1.Cluster, m *Machine, authority []byte) (time.Time, error)
 
 	EtcdDialTimeout, EtcdCallTimeout time.Duration
+	EtcdLog                          *zap.Logger
+	// ConditionsGrace is how long conditions are kept after the connection to a workload cluster broke.
+	ConditionsGrace time.Duration
 
+	started    time.Time
 	controller controller.Controller
 	memory     *memory
 	etcd       *etcdEyes
@@ -103,6 +110,10 @@ func (c *Controller) Register(mgr ctrl.Manager, options Options) error {
 	if c.ConnectEtcd == nil {
 		c.ConnectEtcd = connectEtcd
 	}
+	if c.ConditionsGrace == 0 {
+		c.ConditionsGrace = defaultConditionsGrace
+	}
+	c.started = c.Now()
 	if c.AskExpiry == nil {
 		c.AskExpiry = c.askExpiry
 	}

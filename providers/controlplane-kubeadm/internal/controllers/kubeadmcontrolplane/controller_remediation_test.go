@@ -68,7 +68,7 @@ func TestAnUnhealthyMachineIsReplaced(t *testing.T) {
 		_, going := current.Annotations[controlplanev1.RemediationInProgressAnnotation]
 		return !going && current.Status.LastRemediation.Machine == victim && conditions.IsFalse(current, clusterv1.RemediatingCondition)
 	})
-	assert.Equal(t, []string{victim}, fakeEtcd.removed)
+	assert.Equal(t, []string{victim}, s.etcd.gone())
 }
 
 // Conformance: CP-70, CP-74
@@ -96,13 +96,13 @@ func TestTheOnlyMachineStaysAndRecovers(t *testing.T) {
 // Conformance: CP-56
 func TestBC16TheMemberOfAFailedJoinIsRemoved(t *testing.T) {
 	s := started(t, 3)
-	fakeEtcd.join("")
+	s.etcd.join("")
 	s.change(func(cp *controlplanev1.KubeadmControlPlane) { *cp.Spec.Replicas = 5 })
 	s.play(30*time.Second, "the unstarted member is removed and five machines are healthy", func() bool {
 		return len(s.machines()) == 5 && s.healthy() == 5
 	})
-	assert.Equal(t, []string{""}, fakeEtcd.removed)
-	assert.Len(t, fakeEtcd.members, 5)
+	assert.Equal(t, []string{""}, s.etcd.gone())
+	assert.Len(t, s.etcd.state().Members, 5)
 }
 
 // Conformance: CP-73

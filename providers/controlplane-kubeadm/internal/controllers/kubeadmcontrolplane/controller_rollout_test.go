@@ -136,7 +136,7 @@ func TestWithoutSurgeTheOldMachineGoesFirst(t *testing.T) {
 	s.play(60*time.Second, "all machines are replaced", func() bool {
 		list := s.machines()
 		most = max(most, len(list))
-		return len(fakeEtcd.removed) == 3 && len(list) == 3 && s.healthy() == 3
+		return len(s.etcd.gone()) == 3 && len(list) == 3 && s.healthy() == 3
 	})
 	assert.Equal(t, 3, most, "never one more")
 }

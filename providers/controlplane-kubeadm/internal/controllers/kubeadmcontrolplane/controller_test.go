@@ -22,6 +22,7 @@ import (
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/machines"
 )
 
+// Conformance: CP-93
 func TestCertificatesComeBeforeTheInfrastructure(t *testing.T) {
 	s := newScene(t, 1)
 	s.eventually(5*time.Second, "four certificate Secrets", func() bool {
@@ -36,7 +37,7 @@ func TestCertificatesComeBeforeTheInfrastructure(t *testing.T) {
 	s.eventually(2*time.Second, "the finalizer", func() bool { return hasFinalizer(s.get()) })
 }
 
-// Conformance: CP-03, CP-05, CP-06, CP-12
+// Conformance: CP-03, CP-05, CP-06, CP-12, CP-94
 func TestFirstMachineAndKubeconfig(t *testing.T) {
 	s := newScene(t, 1)
 	s.provisionInfrastructure()
@@ -71,6 +72,7 @@ func TestFirstMachineAndKubeconfig(t *testing.T) {
 	assert.Equal(t, version, s.get().ResourceVersion, "a quiet control plane is not written to")
 }
 
+// Conformance: CP-89
 func TestDeletionNeedsNoCluster(t *testing.T) {
 	s := newScene(t, 1)
 	s.provisionInfrastructure()
@@ -174,8 +176,8 @@ func (s *scene) scaleDownAndDelete() {
 		}
 		s.eventually(5*time.Second, "the machine is gone", func() bool { return len(s.machines()) == left })
 	}
-	assert.Len(t, fakeEtcd.removed, 2)
-	assert.Len(t, fakeEtcd.members, 1)
+	assert.Len(t, s.etcd.gone(), 2)
+	assert.Len(t, s.etcd.state().Members, 1)
 
 	require.NoError(t, env.Client.Delete(ctx, s.get()))
 	s.eventually(5*time.Second, "the last machine is released", func() bool {

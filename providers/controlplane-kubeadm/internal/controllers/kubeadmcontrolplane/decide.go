@@ -95,7 +95,7 @@ func decideRunning(w World, p *plan) {
 	}
 	if p.problem == "" && len(w.Orphans) == 0 {
 		settleRemediation(w, p)
-		firstOf(w, p, removeStrayMember, releaseDeletingMachine, remediate, rollOut, scale)
+		firstOf(w, p, removeStrayMember, releaseDeletingMachine, remediate, awaitInPlaceUpdate, rollOut, scale)
 	}
 	// The kubeconfig comes last: its key takes a while to make, and the machine can boot meanwhile.
 	provideKubeconfig(w, p)

@@ -62,6 +62,7 @@ func skip(annotation string) change {
 	return func(w *World) { w.ControlPlane.Annotations = map[string]string{annotation: ""} }
 }
 
+// Conformance: CP-95
 func TestAddons(t *testing.T) {
 	nothing := []string{}
 	const digest = "registry.k8s.io/kube-proxy@sha256:abababababababababababababababababababababababababababababababab"

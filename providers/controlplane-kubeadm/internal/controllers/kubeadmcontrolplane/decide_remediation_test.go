@@ -92,7 +92,7 @@ func verdicts(d Decision) map[string]string {
 	return found
 }
 
-// Conformance: CP-09, CP-60, CP-61, CP-70, CP-71, CP-72, CP-73, CP-74, CP-75
+// Conformance: CP-09, CP-60, CP-61, CP-70, CP-71, CP-72, CP-73, CP-74, CP-75, CP-96
 func TestRemediation(t *testing.T) {
 	const begin, end = "begin remediation of ", "end remediation"
 	nothing := []string{}

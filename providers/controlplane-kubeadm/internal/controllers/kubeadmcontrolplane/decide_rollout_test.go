@@ -58,7 +58,7 @@ func storedConfig(version string) change {
 	return func(w *World) { w.Joining.Config = kubeadmConfig(version) }
 }
 
-// Conformance: CP-20, CP-21, CP-22, CP-23, CP-24, CP-31, CP-35
+// Conformance: CP-20, CP-21, CP-22, CP-23, CP-24, CP-31, CP-35, CP-96
 func TestRollout(t *testing.T) {
 	nothing := []string{}
 	const next = "v1.37.3"

@@ -44,7 +44,7 @@ func world(count int, changes ...change) World {
 		Certificates: Certificates{CanSign: true},
 		Kubeconfig:   Kubeconfig{Exists: true, Ours: true, Expires: now.Add(kubeconfig.Validity), Server: "https://host:6443"},
 		Template:     Template{Found: true, OwnedByCluster: true},
-		Workload:     Workload{Connected: true, NodesKnown: true, LastSuccess: now},
+		Workload:     Workload{Connected: true, NodesKnown: true, LastSuccess: now, Grace: defaultConditionsGrace},
 		Etcd:         Etcd{Managed: true, State: &etcd.State{}},
 		Joining:      Joining{Known: true, Granted: true, Config: kubeadmConfig("v1.37.2")},
 	}
@@ -186,7 +186,7 @@ func say(actions []Action) []string {
 	return list
 }
 
-// Conformance: CP-12, CP-30, CP-31, CP-32, CP-33, CP-35
+// Conformance: CP-12, CP-30, CP-31, CP-32, CP-33, CP-35, CP-88, CP-89, CP-93, CP-94
 func TestDecide(t *testing.T) {
 	nothing := []string{}
 	for _, row := range []struct {
@@ -264,6 +264,7 @@ func TestDecide(t *testing.T) {
 		{"delete: hooks never block", world(2, controlPlaneDeleted, deleting(0, drained), deleting(1, drained), unhooked(1)), []string{"delete m0"}},
 		{"delete: done", world(0, controlPlaneDeleted), []string{"RemoveFinalizer"}},
 
+		{"nothing moves while a machine is updated in place", world(1, wanted(3), annotated(0, clusterv1.UpdateInProgressAnnotation)), nothing},
 		{"in place: label", world(2, func(w *World) { w.ControlPlane.Spec.MachineTemplate.Metadata.Labels = map[string]string{"a": "b"} }), []string{"update m0", "update m1"}},
 		{"in place: a removed key shows in the generation", world(1, func(w *World) { w.ControlPlane.Generation = 2 }), []string{"update m0"}},
 		{"in place: labels of others stay", world(1, func(w *World) { w.Machines[0].Labels["theirs"] = "x" }), nothing},
@@ -343,6 +344,7 @@ func TestOutdated(t *testing.T) {
 	}
 }
 
+// Conformance: CP-84
 func TestPodConditions(t *testing.T) {
 	waiting := corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}
 	failed := waiting
@@ -367,6 +369,7 @@ func TestPodConditions(t *testing.T) {
 	}
 }
 
+// Conformance: CP-85
 func TestAvailable(t *testing.T) {
 	alarm := func(i int) change { return func(w *World) { w.Etcd.State.Members[i].Alarms = []string{"NOSPACE"} } }
 	initializedLongAgo := func(w *World) {
@@ -398,24 +401,67 @@ func TestAvailable(t *testing.T) {
 	}
 }
 
+// Conformance: CP-78
 func TestShortOutagesKeepConditions(t *testing.T) {
-	offline := func(since time.Duration) change {
+	offline := func(since, watched time.Duration) change {
 		return func(w *World) {
 			assessMachines(w)
-			w.Workload = Workload{LastSuccess: now.Add(-since)}
+			w.Workload = Workload{LastSuccess: now.Add(-since), Watched: now.Add(-watched), Grace: 5 * time.Minute}
+			if since == 0 {
+				w.Workload.LastSuccess = time.Time{}
+			}
 			w.Etcd = Etcd{Managed: true}
 		}
 	}
-	w := world(1, offline(time.Minute))
-	for _, c := range Decide(w).MachineConditions["m0"] {
-		assert.Equal(t, metav1.ConditionTrue, c.Status, c.Type)
-	}
-	w = world(1, offline(10*time.Minute))
-	for _, c := range Decide(w).MachineConditions["m0"] {
-		if c.Type != clusterv1.MachineUpToDateCondition {
-			assert.Equal(t, clusterv1.ConnectionDownReason, c.Reason, c.Type)
+	initializedAt := func(since time.Duration) change {
+		return func(w *World) {
+			setCondition(&w.ControlPlane.Status, now.Add(-since), positive(controlplanev1.KubeadmControlPlaneInitializedCondition, "Initialized", ""))
 		}
 	}
+	for _, row := range []struct {
+		name  string
+		world World
+		kept  bool
+		again time.Duration
+	}{
+		{"short outage", world(1, offline(time.Minute, time.Hour)), true, 4 * time.Minute},
+		{"long outage", world(1, offline(5*time.Minute, time.Hour)), false, 0},
+		{"the manager has just started", world(1, offline(0, time.Minute)), true, 4 * time.Minute},
+		{"the manager never got a connection", world(1, offline(0, time.Hour)), false, 0},
+		{"just initialized", world(1, offline(0, time.Hour), initializedAt(2*time.Minute)), true, 3 * time.Minute},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			d := Decide(row.world)
+			for _, c := range d.MachineConditions["m0"] {
+				if c.Type != clusterv1.MachineUpToDateCondition {
+					assert.Equal(t, row.kept, c.Status == metav1.ConditionTrue, c.Type)
+					assert.Equal(t, row.kept, c.Reason != clusterv1.ConnectionDownReason, c.Type)
+				}
+			}
+			c := conditions.Get(statusHolder{&d.Status}, controlplanev1.KubeadmControlPlaneEtcdClusterHealthyCondition)
+			require.NotNil(t, c)
+			assert.Equal(t, row.kept, c.Reason != clusterv1.ConnectionDownReason)
+			assert.Equal(t, row.again, d.Requeue, "the end of the grace is not missed")
+			assert.Empty(t, say(d.Actions))
+		})
+	}
+}
+
+// Conformance: CP-79
+func TestHangingDeletionsAreTold(t *testing.T) {
+	message := func(ago time.Duration) string {
+		w := world(3, wanted(1), deleting(0, "DrainingNode"), func(w *World) {
+			at := metav1.NewTime(now.Add(-ago))
+			w.Machines[0].DeletionTimestamp = &at
+			c := conditions.Get(w.Machines[0], clusterv1.DeletingCondition)
+			c.Message = "Pod ns/stuck cannot be evicted"
+			conditions.Set(w.Machines[0], *c)
+		})
+		status := Decide(w).Status
+		return conditions.Message(statusHolder{&status}, clusterv1.ScalingDownCondition)
+	}
+	assert.NotContains(t, message(14*time.Minute), "stuck")
+	assert.Contains(t, message(15*time.Minute), "machine m0, which has been deleted for more than 15 minutes: Pod ns/stuck cannot be evicted")
 }
 
 func TestTaintsAreExpectedAsConfigured(t *testing.T) {

@@ -2,10 +2,12 @@ package kubeadmcontrolplane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -35,8 +37,8 @@ import (
 )
 
 var (
-	env      *testenv.Environment
-	fakeEtcd = &memoryEtcd{}
+	env   *testenv.Environment
+	etcds = &registry{}
 	// certificatesEnd is what every API server tells.
 	certificatesEnd = time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC)
 )
@@ -66,7 +68,7 @@ func setup(_ context.Context, mgr ctrl.Manager) error {
 	controller := &Controller{
 		Client: mgr.GetClient(), Cached: mgr.GetCache(), Live: mgr.GetAPIReader(),
 		Resolver: external.NewResolver(mgr.GetClient()), Clusters: clusters,
-		Recorder: mgr.GetEventRecorder("test"), ConnectEtcd: fakeEtcd.connect,
+		Recorder: mgr.GetEventRecorder("test"), ConnectEtcd: etcds.connect,
 		AskExpiry: func(context.Context, *clusterv1.Cluster, *Machine, []byte) (time.Time, error) {
 			return certificatesEnd, nil
 		},
@@ -74,7 +76,32 @@ func setup(_ context.Context, mgr ctrl.Manager) error {
 	return controller.Register(mgr, Options{Concurrency: 4})
 }
 
-// memoryEtcd plays the etcd cluster of the workload cluster: every node that joins is a member.
+// registry finds the etcd cluster that a node belongs to: control planes of earlier tests go on asking for theirs.
+type registry struct {
+	mu   sync.Mutex
+	list []*memoryEtcd
+}
+
+func (r *registry) add() *memoryEtcd {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := &memoryEtcd{}
+	r.list = append(r.list, e)
+	return e
+}
+
+func (r *registry) connect(_ context.Context, nodes []string, _ etcd.Options) (EtcdClient, *etcd.State, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.list {
+		if state := e.state(); slices.ContainsFunc(nodes, func(node string) bool { return state.Member(node) != nil }) {
+			return e, state, nil
+		}
+	}
+	return nil, nil, errors.New("no member answers")
+}
+
+// memoryEtcd plays the etcd cluster of a workload cluster: every node that joins is a member.
 type memoryEtcd struct {
 	mu      sync.Mutex
 	members []etcd.Member
@@ -83,10 +110,17 @@ type memoryEtcd struct {
 	joined  uint64
 }
 
-func (e *memoryEtcd) reset() {
+func (e *memoryEtcd) state() *etcd.State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.members, e.leader, e.removed = nil, 0, nil
+	return &etcd.State{Leader: e.leader, Members: slices.Clone(e.members)}
+}
+
+// gone are the names of the members that were removed.
+func (e *memoryEtcd) gone() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.removed)
 }
 
 func (e *memoryEtcd) join(name string) {
@@ -98,12 +132,6 @@ func (e *memoryEtcd) join(name string) {
 	if e.leader == 0 {
 		e.leader = id
 	}
-}
-
-func (e *memoryEtcd) connect(context.Context, []string, etcd.Options) (EtcdClient, *etcd.State, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e, &etcd.State{Leader: e.leader, Members: append([]etcd.Member{}, e.members...)}, nil
 }
 
 func (e *memoryEtcd) Close() {}
@@ -136,15 +164,15 @@ type scene struct {
 	controlPlane *controlplanev1.KubeadmControlPlane
 	// broken names machines that never become nodes.
 	broken map[string]bool
+	etcd   *memoryEtcd
 }
 
 func newScene(t *testing.T, replicas int32, changes ...func(*controlplanev1.KubeadmControlPlane)) *scene {
 	t.Helper()
-	fakeEtcd.reset()
 	ctx := t.Context()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "kcp-"}}
 	require.NoError(t, env.Client.Create(ctx, namespace))
-	s := &scene{t: t, namespace: namespace.Name, broken: map[string]bool{}}
+	s := &scene{t: t, namespace: namespace.Name, broken: map[string]bool{}, etcd: etcds.add()}
 	s.cluster = &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "c1"}}
 	s.cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{
 		APIGroup: controlplanev1.GroupVersion.Group, Kind: "KubeadmControlPlane", Name: "c1-cp",
@@ -168,7 +196,15 @@ func newScene(t *testing.T, replicas int32, changes ...func(*controlplanev1.Kube
 		change(s.controlPlane)
 	}
 	require.NoError(t, env.Client.Create(ctx, s.controlPlane))
+	t.Cleanup(s.rest)
 	return s
+}
+
+// rest pauses the control plane: nobody looks at it any more.
+func (s *scene) rest() {
+	target := &controlplanev1.KubeadmControlPlane{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "c1-cp"}}
+	body := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:""}}}`, clusterv1.PausedAnnotation)
+	_ = env.Client.Patch(context.Background(), target, client.RawPatch("application/merge-patch+json", body))
 }
 
 func (s *scene) createTemplate() {
@@ -237,7 +273,7 @@ func (s *scene) boot(machine *clusterv1.Machine) {
 	node.Spec.Taints = []corev1.Taint{{Key: controlPlaneNodeLabel, Effect: corev1.TaintEffectNoSchedule}}
 	require.NoError(s.t, env.Client.Create(ctx, node))
 	s.t.Cleanup(func() { _ = env.Client.Delete(context.Background(), node) })
-	fakeEtcd.join(machine.Name)
+	s.etcd.join(machine.Name)
 	for _, c := range components {
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: kubeSystem, Name: c.name + "-" + machine.Name,

@@ -34,9 +34,6 @@ const (
 	apiServer             = "kube-apiserver"
 	defaultBindPort       = 6443
 	controlPlaneNodeLabel = "node-role.kubernetes.io/control-plane"
-
-	// conditionsGrace is how long conditions are kept after the connection broke: a short outage says nothing.
-	conditionsGrace = 5 * time.Minute
 )
 
 // podConditions are the conditions of a machine's static pods.
@@ -104,9 +101,8 @@ func machineConditions(w World, m *Machine) []metav1.Condition {
 // disconnected keeps what is there for a while, then admits that nothing is known.
 func disconnected(w World, m *Machine) []metav1.Condition {
 	var list []metav1.Condition
-	late := w.Workload.LastSuccess.IsZero() || w.Now.Sub(w.Workload.LastSuccess) > conditionsGrace
 	for _, conditionType := range append([]string{labelsAndTaints}, componentConditions(w.managedEtcd())...) {
-		if late || !conditions.Has(m, conditionType) {
+		if w.graceLeft() <= 0 || !conditions.Has(m, conditionType) {
 			list = append(list, unknown(conditionType, clusterv1.ConnectionDownReason, "there is no connection to the workload cluster"))
 		}
 	}

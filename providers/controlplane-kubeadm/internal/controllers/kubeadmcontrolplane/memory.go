@@ -39,6 +39,13 @@ func newMemory() *memory {
 	return &memory{written: map[types.UID]map[string]expectation{}, addons: map[types.UID]addonLook{}}
 }
 
+func (m *memory) forget(controlPlane, cluster types.UID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.written, controlPlane)
+	delete(m.addons, cluster)
+}
+
 // addonsWanted changes whenever the wanted images may.
 func addonsWanted(w *World) string {
 	cp := w.ControlPlane

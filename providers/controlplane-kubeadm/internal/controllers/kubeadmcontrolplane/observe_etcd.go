@@ -2,6 +2,7 @@ package kubeadmcontrolplane
 
 import (
 	"context"
+	"crypto"
 	"errors"
 	"fmt"
 	"net"
@@ -30,9 +31,14 @@ const (
 // etcdEyes looks at the etcd clusters and remembers what it saw, so that an event that has nothing to do with etcd
 // costs no tunnel.
 type etcdEyes struct {
-	mu    sync.Mutex
-	seen  map[types.UID]*picture
-	pairs map[string]clientPair
+	mu   sync.Mutex
+	seen map[types.UID]*picture
+	// pairs are the client certificates by cluster, keys the one key per algorithm that all of them are for: making
+	// keys is expensive, signing is not.
+	pairs map[types.UID]clientPair
+	keys  map[certificates.Algorithm]crypto.Signer
+	// newKey makes a key; tests count.
+	newKey func(certificates.Algorithm) (crypto.Signer, error)
 }
 
 type picture struct {
@@ -44,12 +50,49 @@ type picture struct {
 }
 
 type clientPair struct {
-	pair certificates.KeyPair
-	made time.Time
+	// subject is the algorithm and the authority that the pair is for.
+	subject string
+	pair    certificates.KeyPair
+	made    time.Time
 }
 
 func newEtcdEyes() *etcdEyes {
-	return &etcdEyes{seen: map[types.UID]*picture{}, pairs: map[string]clientPair{}}
+	return &etcdEyes{
+		seen: map[types.UID]*picture{}, pairs: map[types.UID]clientPair{},
+		keys: map[certificates.Algorithm]crypto.Signer{}, newKey: certificates.NewKey,
+	}
+}
+
+// forget drops all that is known of a cluster.
+func (e *etcdEyes) forget(cluster types.UID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.seen, cluster)
+	delete(e.pairs, cluster)
+}
+
+// clientPair signs a client certificate for a cluster, or takes the one that is not too old.
+func (e *etcdEyes) clientPair(cluster types.UID, ca certificates.KeyPair, algorithm certificates.Algorithm, now time.Time) (certificates.KeyPair, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	subject := string(algorithm) + "/" + string(ca.Cert)
+	if known, ok := e.pairs[cluster]; ok && known.subject == subject && now.Sub(known.made) < etcdClientLife {
+		return known.pair, nil
+	}
+	key, ok := e.keys[algorithm]
+	if !ok {
+		var err error
+		if key, err = e.newKey(algorithm); err != nil {
+			return certificates.KeyPair{}, fmt.Errorf("making a key: %w", err)
+		}
+		e.keys[algorithm] = key
+	}
+	pair, err := etcd.ClientPair(ca, key, now)
+	if err != nil {
+		return certificates.KeyPair{}, err
+	}
+	e.pairs[cluster] = clientPair{subject: subject, pair: pair, made: now}
+	return pair, nil
 }
 
 func (e *etcdEyes) last(cluster types.UID) *picture {
@@ -183,7 +226,7 @@ func (c *Controller) etcdOptions(ctx context.Context, w *World, set []certificat
 		return etcd.Options{}, err
 	}
 	return etcd.Options{
-		TLS: tlsConfig, DialTimeout: c.EtcdDialTimeout, CallTimeout: c.EtcdCallTimeout,
+		TLS: tlsConfig, DialTimeout: c.EtcdDialTimeout, CallTimeout: c.EtcdCallTimeout, Log: c.EtcdLog,
 		Dial: func(ctx context.Context, node string) (net.Conn, error) {
 			return tunnel.Dial(ctx, config, tunnel.Target{Namespace: kubeSystem, Pod: "etcd-" + node, Port: 2379})
 		},
@@ -203,19 +246,5 @@ func (c *Controller) etcdClientPair(ctx context.Context, w *World, ca certificat
 		return *set[0].Pair, nil
 	}
 	algorithm := certificates.Algorithm(w.ControlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.EncryptionAlgorithm)
-	key := string(w.Cluster.UID) + "/" + string(algorithm) + "/" + string(ca.Cert)
-	c.etcd.mu.Lock()
-	known, ok := c.etcd.pairs[key]
-	c.etcd.mu.Unlock()
-	if ok && w.Now.Sub(known.made) < etcdClientLife {
-		return known.pair, nil
-	}
-	pair, err := etcd.ClientPair(ca, algorithm, w.Now)
-	if err != nil {
-		return pair, err
-	}
-	c.etcd.mu.Lock()
-	defer c.etcd.mu.Unlock()
-	c.etcd.pairs[key] = clientPair{pair: pair, made: w.Now}
-	return pair, nil
+	return c.etcd.clientPair(w.Cluster.UID, ca, algorithm, w.Now)
 }

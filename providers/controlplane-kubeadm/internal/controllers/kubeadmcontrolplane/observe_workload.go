@@ -41,6 +41,7 @@ func RemoteCache() map[client.Object]cache.ByObject {
 func (c *Controller) observeWorkload(ctx context.Context, w *World) {
 	key := client.ObjectKeyFromObject(w.Cluster)
 	w.Workload.LastSuccess = c.Clusters.Health(key).LastProbeSuccess
+	w.Workload.Watched, w.Workload.Grace = c.started, c.ConditionsGrace
 	remote, err := c.Clusters.Client(ctx, key)
 	if err != nil {
 		return

@@ -61,6 +61,9 @@ func nextLook(w World) time.Duration {
 	if w.deleting() {
 		return 0
 	}
+	if w.initialized() && !w.Workload.Connected && w.graceLeft() > 0 {
+		return w.graceLeft()
+	}
 	if w.Workload.Connected && !w.initialized() {
 		return decision.Sooner(configPoll, w.Etcd.NextLook)
 	}

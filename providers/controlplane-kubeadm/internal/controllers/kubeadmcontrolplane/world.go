@@ -11,6 +11,7 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/certificates"
+	"github.com/slipway-capi/slipway/contract/conditions"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/etcd"
@@ -99,8 +100,12 @@ type Template struct {
 // Workload is what the workload cluster says.
 type Workload struct {
 	Connected bool
-	// LastSuccess is when the cluster answered last; zero if it never did.
+	// LastSuccess is when the cluster answered last; zero if it never answered this manager.
 	LastSuccess time.Time
+	// Watched is since when this manager has been looking. Before that nobody can say whether the cluster answered.
+	Watched time.Time
+	// Grace is how long conditions are kept without a connection: a short outage says nothing.
+	Grace time.Duration
 	// ConfigReadable is set when kubeadm's configuration can be read: kubeadm init has come that far.
 	ConfigReadable bool
 	// NodesKnown is set when the list of control plane Nodes could be read.
@@ -151,6 +156,25 @@ func (w World) initialized() bool {
 	flag := w.ControlPlane.Status.Initialization.ControlPlaneInitialized
 	givenUp := len(w.Machines) == 1 && (w.Machines[0].deleting() || marked(w.Machines[0]))
 	return (flag != nil && *flag) || (w.Workload.ConfigReadable && !givenUp)
+}
+
+// graceLeft is how long what is known of a cluster without connection still counts.
+func (w World) graceLeft() time.Duration {
+	since := w.Workload.LastSuccess
+	for _, at := range []time.Time{w.Workload.Watched, w.initializedSince()} {
+		if at.After(since) {
+			since = at
+		}
+	}
+	return w.Workload.Grace - w.Now.Sub(since)
+}
+
+func (w World) initializedSince() time.Time {
+	c := conditions.Get(statusHolder{&w.ControlPlane.Status}, controlplanev1.KubeadmControlPlaneInitializedCondition)
+	if c == nil || c.Status != metav1.ConditionTrue {
+		return time.Time{}
+	}
+	return c.LastTransitionTime.Time
 }
 
 func (w World) infrastructureReady() bool {
