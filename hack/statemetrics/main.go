@@ -166,4 +166,3 @@ func has(schema *apiextensionsv1.JSONSchemaProps, field string) bool {
 	}
 	return true
 }
-
