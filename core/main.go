@@ -80,6 +80,7 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 		{"machine", o.machine, (&machine.Controller{
 			Client: c, Resolver: resolver, ClusterCache: clusters, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machine-controller"),
 			ConditionsGrace: o.remote.ConditionsGracePeriod, Node: o.nodeSync(flags.Features),
+			ConsiderVolumeAttachments: flags.Features.Enabled(manager.FeatureMachineWaitForVolumeDetachConsiderVolumeAttachments),
 		}).SetupWithManager},
 		{"machineset", o.machineSet, (&machineset.Controller{
 			Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machineset-controller"), PreflightChecks: o.preflightChecks(flags.Features),

@@ -12,9 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/decision"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/patch"
+	"github.com/slipway-capi/slipway/core/internal/drain"
 	"github.com/slipway-capi/slipway/core/internal/outcome"
 )
 
@@ -23,6 +26,12 @@ func (c *Controller) act(ctx context.Context, before *clusterv1.Machine, d Decis
 	var out outcome.Outcome
 	out.Note(d.Err)
 	for _, a := range d.Actions {
+		if step, ok := a.(Drain); ok {
+			after, err := c.evict(ctx, before, d.Machine, step)
+			out.Note(err)
+			d.After = decision.Sooner(d.After, after)
+			continue
+		}
 		out.Note(c.carryOut(ctx, before, a))
 	}
 	out.Note(patch.Begin(c.Client, FieldOwner, before).Finish(ctx, d.Machine, patch.Owned(ownConditions...)))
@@ -64,6 +73,27 @@ func (c *Controller) carryOut(ctx context.Context, m *clusterv1.Machine, action 
 		return client.IgnoreNotFound(wrap(err, "deleting Node %s", a.Name))
 	}
 	return fmt.Errorf("unknown action %T", action)
+}
+
+// evict carries a drain out one step and reports in the Machine what became of it. It says when to look again.
+func (c *Controller) evict(ctx context.Context, before, m *clusterv1.Machine, a Drain) (time.Duration, error) {
+	remote, err := c.ClusterCache.UncachedClient(ctx, clusterKey(m))
+	if err != nil {
+		return 0, err
+	}
+	evictor := drain.Evictor{Client: remote}
+	if a.Plan.Cordon {
+		if err := evictor.Cordon(ctx, a.Plan.Node); err != nil {
+			return 0, err
+		}
+	}
+	results, err := evictor.Evict(ctx, a.Plan)
+	report := a.Plan.Report(a.Began, results)
+	if report.Failed && conditions.Message(before, clusterv1.DeletingCondition) != report.Message {
+		c.Recorder.Eventf(before, nil, corev1.EventTypeWarning, "FailedDrainNode", "Drain", "%s", report.Message)
+	}
+	conditions.Set(m, metav1.Condition{Type: clusterv1.DeletingCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineDeletingDrainingNodeReason, Message: report.Message})
+	return report.After, err
 }
 
 // dropCreator removes the entry of the MachineSet or control plane that created the object for this Machine.

@@ -11,6 +11,8 @@ import (
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/core/internal/drain"
+	"github.com/slipway-capi/slipway/core/internal/volumes"
 )
 
 var (
@@ -85,12 +87,15 @@ func healthyNode() *corev1.Node {
 
 func machineWith(f func(*clusterv1.Machine)) change { return func(w *World) { f(w.Machine) } }
 
-// deletingFor means that the deletion was asked for that long ago.
+// deletingFor means that the deletion was asked for that long ago, and that nothing is left on the Node since then.
 func deletingFor(d time.Duration) change {
-	return machineWith(func(m *clusterv1.Machine) {
+	return func(w *World) {
 		at := metav1.NewTime(now.Add(-d))
-		m.DeletionTimestamp = &at
-	})
+		w.Machine.DeletionTimestamp = &at
+		w.Machine.Status.Deletion = &clusterv1.MachineDeletionStatus{NodeDrainStartTime: at}
+		w.Drain = &drain.World{Now: now, Machine: w.Machine, Node: w.Node.Node}
+		w.Volumes = &volumes.World{Now: now, Node: w.Node.Node}
+	}
 }
 
 func infrastructureIs(r Referred) change { return func(w *World) { w.Infrastructure = r } }

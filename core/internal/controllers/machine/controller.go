@@ -44,6 +44,9 @@ type Controller struct {
 	ConditionsGrace time.Duration
 	// Node says what goes from Machines to Nodes.
 	Node NodeSync
+	// ConsiderVolumeAttachments lets a deletion wait for VolumeAttachments, too; see the feature gate
+	// MachineWaitForVolumeDetachConsiderVolumeAttachments.
+	ConsiderVolumeAttachments bool
 
 	writes   freshness.Tracker
 	watcher  *external.Watcher
@@ -53,6 +56,7 @@ type Controller struct {
 
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines;machines/status,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines/finalizers,verbs=update
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinedrainrules,verbs=get;list;watch
 // +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io;infrastructure.cluster.x-k8s.io;controlplane.cluster.x-k8s.io,resources=*,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
 // +kubebuilder:rbac:groups="";events.k8s.io,resources=events,verbs=create;patch

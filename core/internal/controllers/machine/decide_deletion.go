@@ -27,6 +27,8 @@ func (d *Decision) delete(w World) {
 	was := w.Machine.Status.Initialization
 	switch {
 	case node && d.waitForHooks(w, clusterv1.PreDrainDeleteHookAnnotationPrefix, clusterv1.MachineDeletingWaitingForPreDrainHookReason):
+	case node && d.drainNode(w):
+	case node && d.detachVolumes(w):
 	case d.waitForHooks(w, clusterv1.PreTerminateDeleteHookAnnotationPrefix, clusterv1.MachineDeletingWaitingForPreTerminateHookReason):
 	case d.remove(w.Infrastructure, isTrue(was.InfrastructureProvisioned), clusterv1.MachineDeletingWaitingForInfrastructureDeletionReason):
 	case d.remove(w.Bootstrap, isTrue(was.BootstrapDataSecretCreated), clusterv1.MachineDeletingWaitingForBootstrapDeletionReason):
@@ -55,29 +57,29 @@ func nodeWork(w World) (bool, error) {
 
 // waitForHooks says whether annotations of users or providers still hold the deletion; no timeout, they know why.
 func (d *Decision) waitForHooks(w World, prefix, reason string) bool {
-	var hooks []string
-	for k := range w.Machine.Annotations {
-		if strings.HasPrefix(k, prefix+"/") {
-			hooks = append(hooks, k)
-		}
-	}
-	if len(hooks) == 0 {
+	found := hooks(w, prefix)
+	if len(found) == 0 {
 		return false
 	}
-	sort.Strings(hooks)
-	d.deleting(reason, fmt.Sprintf("Waiting for the hooks %s to be removed", strings.Join(hooks, ", ")))
-	status := &d.Machine.Status
-	if status.Deletion == nil {
-		status.Deletion = &clusterv1.MachineDeletionStatus{}
-	}
-	start := &status.Deletion.WaitForPreDrainHookStartTime
-	if prefix == clusterv1.PreTerminateDeleteHookAnnotationPrefix {
-		start = &status.Deletion.WaitForPreTerminateHookStartTime
-	}
-	if start.IsZero() {
-		*start = metav1.NewTime(w.Now.Truncate(time.Second))
-	}
+	d.deleting(reason, fmt.Sprintf("Waiting for the hooks %s to be removed", strings.Join(found, ", ")))
+	d.begin(w, func(s *clusterv1.MachineDeletionStatus) *metav1.Time {
+		if prefix == clusterv1.PreTerminateDeleteHookAnnotationPrefix {
+			return &s.WaitForPreTerminateHookStartTime
+		}
+		return &s.WaitForPreDrainHookStartTime
+	})
 	return true
+}
+
+// hooks lists the annotations that hold the deletion at one point, in order.
+func hooks(w World, prefix string) (out []string) {
+	for k := range w.Machine.Annotations {
+		if strings.HasPrefix(k, prefix+"/") {
+			out = append(out, k)
+		}
+	}
+	sort.Strings(out)
+	return out
 }
 
 // remove deletes a provider object and says whether it is still there. Unreadable is not gone; was says

@@ -185,7 +185,7 @@ func live(random *rand.Rand, w *World, d Decision, troubled bool) {
 			}
 		}
 	}
-	if deleted(d) == "Node" {
+	if deleted(d) == "Node" || !troubled && !w.Node.Connected {
 		w.Node = NodeView{Connected: true}
 	}
 	if !troubled || random.Intn(4) == 0 {

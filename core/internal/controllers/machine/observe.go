@@ -39,6 +39,7 @@ func (c *Controller) observe(ctx context.Context, m *clusterv1.Machine) (World, 
 		w.Node = c.node(ctx, key, providerID(w))
 		if !m.DeletionTimestamp.IsZero() {
 			w.ControlPlane = c.controlPlane(ctx, cluster, m)
+			c.drain(ctx, key, &w)
 		}
 	}
 	return w, nil

@@ -5,11 +5,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/core/internal/drain"
+	"github.com/slipway-capi/slipway/core/internal/volumes"
 )
 
 // World is all that is known when a decision about one Machine is taken.
@@ -21,6 +24,11 @@ type World struct {
 
 	Bootstrap, Infrastructure Referred
 	Node                      NodeView
+
+	// Drain is what the drain of the Node is decided from, Volumes the wait for what is attached to it; nil unless it is time.
+	Drain                *drain.World
+	DrainErr, VolumesErr error
+	Volumes              *volumes.World
 
 	// ControlPlane tells whether the last control plane is going, which makes work on the Node pointless.
 	ControlPlane ControlPlaneView
@@ -114,6 +122,12 @@ type DeleteObject struct {
 // SyncNode writes labels, annotations and taints of the Node.
 type SyncNode struct{ Before, After *corev1.Node }
 
+// Drain ends the scheduling to a Node and evicts those of its pods whose turn it is.
+type Drain struct {
+	Plan  drain.Plan
+	Began metav1.Time
+}
+
 // DeleteNode removes the Node of a Machine that is gone.
 type DeleteNode struct {
 	Name string
@@ -123,4 +137,5 @@ type DeleteNode struct {
 func (Adopt) isAction()        {}
 func (DeleteObject) isAction() {}
 func (SyncNode) isAction()     {}
+func (Drain) isAction()        {}
 func (DeleteNode) isAction()   {}

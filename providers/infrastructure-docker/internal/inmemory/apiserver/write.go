@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -266,7 +267,7 @@ func (s *Server) evict(w http.ResponseWriter, _ *http.Request, t target) error {
 	budgets, _ := s.Store.List(pdbs, t.namespace)
 	for _, b := range budgets {
 		if forbids(b, pod) {
-			return apierrors.NewTooManyRequests(fmt.Sprintf("Cannot evict pod as it would violate the pod's disruption budget %s.", b.GetName()), 10)
+			return refusal(b.GetName())
 		}
 	}
 	if _, err := s.Store.Delete(t.key(), metav1.DeleteOptions{}); err != nil {
@@ -274,4 +275,15 @@ func (s *Server) evict(w http.ResponseWriter, _ *http.Request, t target) error {
 	}
 	answer(w, http.StatusCreated, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
 	return nil
+}
+
+// refusal is the answer to an eviction that a disruption budget does not allow, with the cause by which clients tell it from
+// that of a server that is too busy.
+func refusal(budget string) error {
+	const retrySeconds = 10
+	err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", retrySeconds)
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
+		Type: policyv1.DisruptionBudgetCause, Message: fmt.Sprintf("The disruption budget %s allows no disruption now", budget),
+	})
+	return err
 }
