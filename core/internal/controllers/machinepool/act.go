@@ -56,7 +56,7 @@ func (c *Controller) carryOut(ctx context.Context, p *clusterv1.MachinePool, act
 		c.tell(ctx, p, "Deleted Machine "+a.Machine.Name, a.Why)
 		return nil
 	case JudgeMachine:
-		return client.IgnoreNotFound(apply.Conditions(ctx, c.Client, FieldOwnerOfMachines, a.Machine, a.Condition))
+		return client.IgnoreNotFound(apply.Conditions(ctx, c.Client, FieldOwnerOfMachines, a.Machine, a.Conditions...))
 	case SyncNode, DeleteNode:
 		return c.carryOutOnNode(ctx, p, a)
 	}
@@ -98,7 +98,7 @@ func (c *Controller) applyMachine(ctx context.Context, p *clusterv1.MachinePool,
 		c.Recorder.Eventf(p, nil, corev1.EventTypeWarning, "FailedCreate", "Reconcile", "Machine %s could not be created", a.Wanted.Name)
 		return fmt.Errorf("creating Machine %s: %w", a.Wanted.Name, err)
 	}
-	c.created.note(key, a.Wanted.Name, time.Now())
+	c.created.Created(key, a.Wanted.Name, time.Now())
 	c.tell(ctx, p, "Created Machine "+a.Wanted.Name, a.Why)
 	return nil
 }

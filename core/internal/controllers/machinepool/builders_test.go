@@ -209,7 +209,7 @@ func told(d Decision) []string {
 		case DeleteMachine:
 			out = append(out, "delete Machine "+x.Machine.Name)
 		case JudgeMachine:
-			out = append(out, fmt.Sprintf("judge Machine %s %s", x.Machine.Name, x.Condition.Status))
+			out = append(out, fmt.Sprintf("judge Machine %s %s", x.Machine.Name, x.Conditions[0].Status))
 		case SyncNode:
 			out = append(out, "mark Node "+x.After.Name)
 		case DeleteNode:

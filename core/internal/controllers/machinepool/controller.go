@@ -18,6 +18,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/contract/unseen"
 	"github.com/slipway-capi/slipway/core/internal/apply"
 	"github.com/slipway-capi/slipway/core/internal/freshness"
 	"github.com/slipway-capi/slipway/core/internal/referred"
@@ -42,7 +43,7 @@ type Controller struct {
 	ConditionsGrace time.Duration
 
 	writes  freshness.Tracker
-	created creations
+	created unseen.Writes
 	applied apply.Memory
 	self    controller.Controller
 	// provider reads the bootstrap config and the infrastructure pool, member the infrastructure machines.

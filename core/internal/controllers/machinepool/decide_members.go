@@ -147,21 +147,46 @@ func (d *Decision) retireMachine(w World, m *clusterv1.Machine) {
 		Why: decision.Because("SuccessfulDelete", "its %s does not exist any more", m.Spec.InfrastructureRef.Kind)})
 }
 
-// judge tells whether a Machine is as the pool wants it, as the owners of other Machines do.
+// judge tells whether a Machine is as the pool wants it, as the owners of other Machines do, and replaces one that a health
+// check has given to its owner: its deletion takes the member along, and the infrastructure makes another.
 func (d *Decision) judge(w World, m *clusterv1.Machine) {
-	c := metav1.Condition{Type: clusterv1.MachineUpToDateCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineUpToDateReason, ObservedGeneration: m.Generation}
+	upToDate := metav1.Condition{Type: clusterv1.MachineUpToDateCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineUpToDateReason}
 	if version, want := versionOf(m), w.Pool.Spec.Template.Spec.Version; outdated(version, want) {
-		c.Status, c.Reason, c.Message = metav1.ConditionFalse, clusterv1.MachineNotUpToDateReason, fmt.Sprintf("* Version %s, %s required", version, want)
+		upToDate.Status, upToDate.Reason, upToDate.Message = metav1.ConditionFalse, clusterv1.MachineNotUpToDateReason, fmt.Sprintf("* Version %s, %s required", version, want)
 	}
-	have := conditions.Get(m, c.Type)
-	if have != nil && conditions.Same(*have, c) {
-		return
+	list := []metav1.Condition{upToDate}
+	unhealthy := conditions.IsFalse(m, clusterv1.MachineHealthCheckSucceededCondition) && conditions.IsFalse(m, clusterv1.MachineOwnerRemediatedCondition)
+	if unhealthy {
+		list = append(list, metav1.Condition{Type: clusterv1.MachineOwnerRemediatedCondition, Status: metav1.ConditionFalse,
+			Reason: clusterv1.MachineSetMachineRemediationMachineDeletingReason, Message: "Machine is being deleted: it is not healthy"})
 	}
-	c.LastTransitionTime = metav1.NewTime(w.Now.Truncate(time.Second))
-	if have != nil && have.Status == c.Status {
-		c.LastTransitionTime = have.LastTransitionTime
+	if after := m.DeepCopy(); changes(after, list, w.Now) {
+		d.Actions = append(d.Actions, JudgeMachine{Machine: m, Conditions: pick(after, list)})
 	}
-	d.Actions = append(d.Actions, JudgeMachine{Machine: m, Condition: c})
+	if unhealthy && m.DeletionTimestamp.IsZero() {
+		d.Actions = append(d.Actions, DeleteMachine{Machine: m, Why: decision.Because("SuccessfulDelete", "it is not healthy: %s", conditions.Reason(m, clusterv1.MachineHealthCheckSucceededCondition))})
+	}
+}
+
+// changes sets conditions and says whether one differs from what was there.
+func changes(m *clusterv1.Machine, list []metav1.Condition, now time.Time) bool {
+	changed := false
+	for _, c := range list {
+		have := conditions.Get(m, c.Type)
+		changed = changed || have == nil || !conditions.Same(*have, c)
+		c.LastTransitionTime = metav1.NewTime(now) // counts only if the status changes
+		conditions.Set(m, c)
+	}
+	return changed
+}
+
+// pick returns the conditions of a Machine that are in a list, with their times.
+func pick(m *clusterv1.Machine, list []metav1.Condition) []metav1.Condition {
+	var out []metav1.Condition
+	for _, c := range list {
+		out = append(out, *conditions.Get(m, c.Type))
+	}
+	return out
 }
 
 func versionOf(m *clusterv1.Machine) string {

@@ -176,8 +176,42 @@ func TestMachinesAreJudged(t *testing.T) {
 			d := Decide(world(append([]change{shown}, tt.changes...)...))
 			assert.Equal(t, tt.want, told(d))
 			for _, a := range d.Actions {
-				assert.Equal(t, tt.message, a.(JudgeMachine).Condition.Message)
+				assert.Equal(t, tt.message, a.(JudgeMachine).Conditions[0].Message)
 			}
 		})
 	}
+}
+
+// Conformance: MP-36, IP6
+func TestUnhealthyMachinesAreReplaced(t *testing.T) {
+	check := func(kind string, status metav1.ConditionStatus, reason string) change {
+		return machineWith("a", func(m *clusterv1.Machine) {
+			conditions.Set(m, metav1.Condition{Type: kind, Status: status, Reason: reason})
+		})
+	}
+	failed := check(clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionFalse, "UnhealthyNode")
+	given := check(clusterv1.MachineOwnerRemediatedCondition, metav1.ConditionFalse, "WaitingForRemediation")
+	for _, tt := range []struct {
+		name    string
+		changes []change
+		want    []string
+	}{
+		{"healthy", []change{check(clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionTrue, "")}, nil},
+		{"unhealthy, but not given to its owner", []change{failed}, nil},
+		{"given to its owner", []change{failed, given}, []string{"judge Machine a True", "delete Machine a"}},
+		{"leaving already", []change{failed, given, machineWith("a", leaving)}, []string{"judge Machine a True"}},
+		{"told already, the deletion got lost", []change{failed, func(w *World) {
+			d := Decide(world(shown, failed, given))
+			machineWith("a", func(m *clusterv1.Machine) { conditions.SetAll(m, d.Actions[0].(JudgeMachine).Conditions...) })(w)
+		}}, []string{"delete Machine a"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := Decide(world(append([]change{shown}, tt.changes...)...))
+			assert.Equal(t, tt.want, told(d))
+		})
+	}
+	d := Decide(world(shown, failed, given))
+	c := d.Actions[0].(JudgeMachine).Conditions[1]
+	assert.Equal(t, clusterv1.MachineOwnerRemediatedCondition, c.Type)
+	assert.Equal(t, "MachineDeleting", c.Reason)
 }

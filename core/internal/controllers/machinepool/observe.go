@@ -54,11 +54,11 @@ func (c *Controller) members(ctx context.Context, w World) MembersView {
 		m := &machines.Items[i]
 		if owner := metav1.GetControllerOf(m); owner == nil || ownership.Same(*owner, ownerReference(w.Pool)) {
 			view.Machines = append(view.Machines, m)
-			visible[m.Name] = true
+			visible[m.Name] = m.DeletionTimestamp.IsZero()
 		}
 	}
 	slices.SortFunc(view.Machines, func(a, b *clusterv1.Machine) int { return strings.Compare(a.Name, b.Name) })
-	view.Unseen = c.created.unseen(client.ObjectKeyFromObject(w.Pool), visible, w.Now)
+	view.Unseen = c.created.Left(client.ObjectKeyFromObject(w.Pool), visible, w.Now)
 	if w.Infrastructure.Object == nil || w.deleting() {
 		return view // Machines that leave need nothing of the kind they stand for
 	}
@@ -104,7 +104,7 @@ func (c *Controller) infrastructureMachines(ctx context.Context, w World, kind s
 func (c *Controller) foreign(ctx context.Context, view MembersView, visible map[string]bool) ([]*clusterv1.Machine, error) {
 	var out []*clusterv1.Machine
 	for _, o := range view.Infrastructure {
-		if visible[o.GetName()] {
+		if _, own := visible[o.GetName()]; own {
 			continue
 		}
 		m := &clusterv1.Machine{}

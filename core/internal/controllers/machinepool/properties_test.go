@@ -125,7 +125,7 @@ func (h *history) carryOut(d Decision, killed bool) {
 			h.w.Members.Machines = without(h.w.Members.Machines, x.Machine.Name)
 			h.w.Members.Infrastructure = without(h.w.Members.Infrastructure, x.Machine.Name)
 		case JudgeMachine:
-			conditions.Set(x.Machine, x.Condition)
+			conditions.SetAll(x.Machine, x.Conditions...)
 		case SyncNode:
 			h.nodes[x.After.Name] = x.After
 		case DeleteNode:

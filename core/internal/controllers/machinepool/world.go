@@ -131,10 +131,11 @@ type DeleteMachine struct {
 	Why     decision.Why
 }
 
-// JudgeMachine tells in a condition of a Machine whether it is as the pool wants it.
+// JudgeMachine tells in conditions of a Machine what the pool thinks of it: whether it is as it is wanted, and whether it
+// is being replaced because it is unhealthy.
 type JudgeMachine struct {
-	Machine   *clusterv1.Machine
-	Condition metav1.Condition
+	Machine    *clusterv1.Machine
+	Conditions []metav1.Condition
 }
 
 // SyncNode writes the bookkeeping annotations and the taints of a Node.
