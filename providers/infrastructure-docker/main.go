@@ -18,14 +18,16 @@ import (
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/config"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/controllers/devcluster"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/controllers/devmachine"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/controllers/devmachinepool"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/controllers/devmachinetemplate"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/docker"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/cloud"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/webhooks"
 )
 
 type options struct {
-	host, network    string
-	cluster, machine int
+	host, network                    string
+	cluster, machine, pool, template int
 }
 
 // The migration of stored objects writes the CustomResourceDefinitions of this manager and no others.
@@ -58,9 +60,11 @@ func (o *options) flags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.network, "docker-network", network, "Bridge network of the engine that all containers are in; made if missing. Default is DOCKER_NETWORK, else kind. The engine is the one DOCKER_HOST names.")
 	manager.Concurrency(fs, &o.cluster, "devcluster", 50)
 	manager.Concurrency(fs, &o.machine, "devmachine", 50)
+	manager.Concurrency(fs, &o.template, "devmachinetemplate", 50)
+	manager.Concurrency(fs, &o.pool, "devmachinepool", 100)
 }
 
-func (o *options) setup(ctx context.Context, mgr ctrl.Manager, _ *manager.Flags) error {
+func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Flags) error {
 	simulated := cloud.New(o.host)
 	containers, woken, err := o.containers()
 	if err != nil {
@@ -74,7 +78,18 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, _ *manager.Flags)
 		return err
 	}
 	machines := &devmachine.Controller{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Secrets: mgr.GetCache(), Cloud: simulated, Docker: containers, Woken: woken}
-	return machines.SetupWithManager(ctx, mgr, o.machine)
+	if err := machines.SetupWithManager(ctx, mgr, o.machine); err != nil {
+		return err
+	}
+	templates := &devmachinetemplate.Controller{Client: mgr.GetClient(), Engine: containers.Engine}
+	if err := templates.SetupWithManager(ctx, mgr, o.template); err != nil {
+		return err
+	}
+	if !flags.Features.Enabled(manager.FeatureMachinePool) {
+		return nil
+	}
+	pools := &devmachinepool.Controller{Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder("devmachinepool-controller")}
+	return pools.SetupWithManager(ctx, mgr, o.pool)
 }
 
 // containers prepares the docker backend. The engine is asked only when an object wants it: without one, the in-memory

@@ -65,11 +65,26 @@ type DevMachinePoolSpec struct {
 	ProviderIDList []string `json:"providerIDList,omitempty"`
 }
 
-// DevMachinePoolBackend is what the machines are made of.
+// DevMachinePoolBackend is what the machines are made of. At most one of its fields is set; none is docker.
 type DevMachinePoolBackend struct {
 	// docker makes each machine a container.
 	// +optional
 	Docker *DevMachinePoolBackendDocker `json:"docker,omitempty"`
+
+	// inMemory simulates the machines inside of the manager.
+	// +optional
+	InMemory *DevMachinePoolBackendInMemory `json:"inMemory,omitempty"`
+}
+
+// DevMachinePoolBackendInMemory is what simulated machines have in common.
+type DevMachinePoolBackendInMemory struct {
+	// node is the simulated Node.
+	// +optional
+	Node *InMemoryComponent `json:"node,omitempty"`
+
+	// vm is the simulated virtual machine.
+	// +optional
+	VM *InMemoryComponent `json:"vm,omitempty"`
 }
 
 // DevMachinePoolBackendDocker is what the containers have in common.

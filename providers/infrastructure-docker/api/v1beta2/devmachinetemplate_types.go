@@ -66,4 +66,23 @@ type DevMachineTemplateStatus struct {
 	// capacity is what a machine has: the CPUs and the memory of the host. It lets an autoscaler start from zero.
 	// +optional
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
+
+	// nodeInfo is what kind of Node a machine becomes. It lets an autoscaler start from zero.
+	// +optional
+	NodeInfo DevMachineTemplateNodeInfo `json:"nodeInfo,omitempty,omitzero"`
+}
+
+// DevMachineTemplateNodeInfo is what kind of Node a machine becomes.
+// +kubebuilder:validation:MinProperties=1
+type DevMachineTemplateNodeInfo struct {
+	// architecture is that of the processor.
+	// +optional
+	// +kubebuilder:validation:Enum=amd64;arm64;s390x;ppc64le
+	Architecture string `json:"architecture,omitempty"`
+
+	// operatingSystem is that of the machine.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	OperatingSystem string `json:"operatingSystem,omitempty"`
 }

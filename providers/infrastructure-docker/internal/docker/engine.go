@@ -38,8 +38,8 @@ type Engine interface {
 	Save(ctx context.Context, image string) (io.ReadCloser, error)
 	// EnsureNetwork makes a bridge network unless there is one of the name, and returns it.
 	EnsureNetwork(ctx context.Context, name string) (Network, error)
-	// Capacity returns the processors and the bytes of memory of the engine's host.
-	Capacity(ctx context.Context) (cpus int, memory int64, err error)
+	// Machine describes the engine's host.
+	Machine(ctx context.Context) (MachineInfo, error)
 }
 
 // Container is what the engine knows about one container.
@@ -54,6 +54,16 @@ type Container struct {
 	IPv4, IPv6 string
 	// FixedIPv4 is the address that is kept for it, whether it runs or not; empty if the engine chooses one at each start.
 	FixedIPv4 string
+}
+
+// MachineInfo is what every container of an engine finds.
+type MachineInfo struct {
+	// CPUs counts the processors.
+	CPUs int
+	// Memory is in bytes.
+	Memory int64
+	// Architecture is named as Go and Kubernetes do: amd64, arm64.
+	Architecture string
 }
 
 // ContainerSpec is how a container is made.

@@ -34,10 +34,21 @@ func (m *Moby) Save(ctx context.Context, image string) (io.ReadCloser, error) {
 	return archive, translate(err)
 }
 
-// Capacity implements Engine.
-func (m *Moby) Capacity(ctx context.Context) (int, int64, error) {
+// Machine implements Engine.
+func (m *Moby) Machine(ctx context.Context) (MachineInfo, error) {
 	r, err := m.api.Info(ctx, client.InfoOptions{})
-	return r.Info.NCPU, r.Info.MemTotal, err
+	return MachineInfo{CPUs: r.Info.NCPU, Memory: r.Info.MemTotal, Architecture: architecture(r.Info.Architecture)}, translate(err)
+}
+
+// architecture translates the kernel's word, which engines report, into the one of Kubernetes.
+func architecture(kernel string) string {
+	switch kernel {
+	case "x86_64":
+		return "amd64"
+	case "aarch64":
+		return "arm64"
+	}
+	return kernel
 }
 
 // Exec implements Engine.

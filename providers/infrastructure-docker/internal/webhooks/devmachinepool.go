@@ -16,28 +16,43 @@ func devMachinePool() rules[*infrav1.DevMachinePool] {
 		kind:  "DevMachinePool",
 		spec:  func(p *infrav1.DevMachinePool) any { return p.Spec },
 		fill:  func(p *infrav1.DevMachinePool) { defaultPool(&p.Spec) },
-		judge: func(_, _ *infrav1.DevMachinePool) field.ErrorList { return nil },
+		judge: func(p, _ *infrav1.DevMachinePool) field.ErrorList { return judgePool(p.Spec, field.NewPath("spec")) },
 	}
 }
 
 func devMachinePoolTemplate() rules[*infrav1.DevMachinePoolTemplate] {
 	return rules[*infrav1.DevMachinePoolTemplate]{
 		kind: "DevMachinePoolTemplate", template: true,
-		spec:  func(t *infrav1.DevMachinePoolTemplate) any { return t.Spec },
-		fill:  func(t *infrav1.DevMachinePoolTemplate) { defaultPool(&t.Spec.Template.Spec) },
-		judge: func(_, _ *infrav1.DevMachinePoolTemplate) field.ErrorList { return nil },
+		spec: func(t *infrav1.DevMachinePoolTemplate) any { return t.Spec },
+		fill: func(t *infrav1.DevMachinePoolTemplate) { defaultPool(&t.Spec.Template.Spec) },
+		judge: func(t, _ *infrav1.DevMachinePoolTemplate) field.ErrorList {
+			return judgePool(t.Spec.Template.Spec, field.NewPath("spec", "template", "spec"))
+		},
 		fixed: func(t, before *infrav1.DevMachinePoolTemplate) field.ErrorList {
 			return unchanged(before.Spec.Template.Spec, t.Spec.Template.Spec)
 		},
 	}
 }
 
-// defaultPool chooses the docker backend, the only one that pools have.
+// defaultPool chooses the docker backend where none is named.
 func defaultPool(spec *infrav1.DevMachinePoolSpec) {
 	if spec.Backend == nil {
 		spec.Backend = &infrav1.DevMachinePoolBackend{}
 	}
-	if spec.Backend.Docker == nil {
+	if spec.Backend.Docker == nil && spec.Backend.InMemory == nil {
 		spec.Backend.Docker = &infrav1.DevMachinePoolBackendDocker{}
 	}
+}
+
+func judgePool(spec infrav1.DevMachinePoolSpec, path *field.Path) field.ErrorList {
+	if spec.Backend == nil {
+		return nil
+	}
+	backend := path.Child("backend")
+	problems := exactlyOne(spec.Backend.Docker != nil, spec.Backend.InMemory != nil, backend)
+	if m := spec.Backend.InMemory; m != nil {
+		problems = append(problems, judgeComponent(m.VM, backend.Child("inMemory", "vm"))...)
+		problems = append(problems, judgeComponent(m.Node, backend.Child("inMemory", "node"))...)
+	}
+	return problems
 }

@@ -36,7 +36,7 @@ func (c *Controller) carryOutDocker(ctx context.Context, w World, action Action)
 
 // bootstrapData reads the Secret when it is needed; no cache holds bootstrap data.
 func (c *Controller) bootstrapData(w World) func(context.Context) ([]byte, error) {
-	key := client.ObjectKey{Namespace: w.Machine.Namespace, Name: *w.Machine.Spec.Bootstrap.DataSecretName}
+	key := client.ObjectKey{Namespace: w.Machine.Namespace, Name: w.dataSecret()}
 	return func(ctx context.Context) ([]byte, error) {
 		secret := &corev1.Secret{}
 		if err := c.Live.Get(ctx, key, secret); err != nil {
@@ -59,11 +59,10 @@ func machineSpec(w World) docker.MachineSpec {
 		Key: m.Namespace + "/" + m.Name, Cluster: labels.ClusterName(m), Name: m.Name, Owner: string(m.UID),
 		ControlPlane: w.controlPlane(), Recorded: m.Spec.ProviderID != "",
 	}
-	version := ""
 	if w.Machine != nil {
-		spec.Cluster, spec.FailureDomain, version = w.Machine.Spec.ClusterName, w.Machine.Spec.FailureDomain, w.Machine.Spec.Version
+		spec.Cluster, spec.FailureDomain = w.Machine.Spec.ClusterName, w.Machine.Spec.FailureDomain
 	}
-	spec.Images = docker.NodeImages(version)
+	spec.Images = docker.NodeImages(w.version())
 	backend := m.Spec.Backend.Docker
 	if backend == nil {
 		return spec

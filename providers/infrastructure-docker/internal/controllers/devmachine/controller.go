@@ -111,16 +111,12 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 
 // observe reads all that matters for one DevMachine. It writes nothing.
 func (c *Controller) observe(ctx context.Context, dev *infrav1.DevMachine) (World, error) {
-	w := World{Now: time.Now(), DevMachine: dev}
-	name := labels.ClusterName(dev)
-	if ref := ownership.Of(dev, schema.GroupKind{Group: clusterv1.GroupVersion.Group, Kind: "Machine"}); ref != nil {
-		m := &clusterv1.Machine{}
-		switch err := c.Client.Get(ctx, client.ObjectKey{Namespace: dev.Namespace, Name: ref.Name}, m); {
-		case err == nil:
-			w.Machine, name = m, m.Spec.ClusterName
-		case !apierrors.IsNotFound(err):
-			return w, fmt.Errorf("reading Machine %s: %w", ref.Name, err)
-		}
+	w, name := World{Now: time.Now(), DevMachine: dev}, labels.ClusterName(dev)
+	if err := c.owners(ctx, &w); err != nil {
+		return w, err
+	}
+	if w.Machine != nil {
+		name = w.Machine.Spec.ClusterName
 	}
 	if name == "" {
 		return w, nil
@@ -140,6 +136,31 @@ func (c *Controller) observe(ctx context.Context, dev *infrav1.DevMachine) (Worl
 		w.Docker = c.observeDocker(ctx, w)
 	}
 	return w, nil
+}
+
+// owners reads the Machine, and for a member of a pool the MachinePool above it.
+func (c *Controller) owners(ctx context.Context, w *World) error {
+	owner := func(of client.Object, kind string, into client.Object) (bool, error) {
+		ref := ownership.Of(of, schema.GroupKind{Group: clusterv1.GroupVersion.Group, Kind: kind})
+		if ref == nil {
+			return false, nil
+		}
+		err := c.Client.Get(ctx, client.ObjectKey{Namespace: of.GetNamespace(), Name: ref.Name}, into)
+		if err != nil && !apierrors.IsNotFound(err) {
+			return false, fmt.Errorf("reading %s %s: %w", kind, ref.Name, err)
+		}
+		return err == nil, nil
+	}
+	machine, pool := &clusterv1.Machine{}, &clusterv1.MachinePool{}
+	found, err := owner(w.DevMachine, "Machine", machine)
+	if !found || err != nil {
+		return err
+	}
+	w.Machine = machine
+	if found, err = owner(machine, "MachinePool", pool); found {
+		w.MachinePool = pool
+	}
+	return err
 }
 
 func (c *Controller) simulated(ctx context.Context, w World, cluster client.ObjectKey) InMemoryView {

@@ -53,9 +53,9 @@ func waits(w World) (reason, message string, waiting bool) {
 	switch {
 	case !isTrue(w.Cluster.Status.Initialization.InfrastructureProvisioned):
 		return clusterv1.WaitingForClusterInfrastructureReadyReason, "Waiting for Cluster status.initialization.infrastructureProvisioned to be true", true
-	case w.Machine.Spec.Bootstrap.DataSecretName == nil && !w.controlPlane() && !isTrue(w.Cluster.Status.Initialization.ControlPlaneInitialized):
+	case w.dataSecret() == "" && !w.controlPlane() && !isTrue(w.Cluster.Status.Initialization.ControlPlaneInitialized):
 		return clusterv1.WaitingForControlPlaneInitializedReason, "Waiting for the control plane to be initialized", true
-	case w.Machine.Spec.Bootstrap.DataSecretName == nil:
+	case w.dataSecret() == "":
 		return clusterv1.WaitingForBootstrapDataReason, "Waiting for the bootstrap provider to set Machine spec.bootstrap.dataSecretName", true
 	}
 	return "", "", false

@@ -106,10 +106,7 @@ func duration(w World, p phase) time.Duration {
 
 func phasesOf(w World) []phase {
 	m, spec := w.DevMachine, w.DevMachine.Spec.Backend.InMemory
-	version := ""
-	if w.Machine != nil {
-		version = w.Machine.Spec.Version
-	}
+	version := w.version()
 	node := cloud.Node{Name: m.Name, ProviderID: providerID(m.Name), Version: version, ControlPlane: w.controlPlane()}
 	if !node.ControlPlane {
 		node.Taints = []corev1.Taint{uninitialized}

@@ -120,3 +120,22 @@ func TestSimulatedMachineGoes(t *testing.T) {
 	assert.Equal(t, []Action{RemoveSimulated{Name: "m"}}, d.Actions)
 	assert.Empty(t, d.DevMachine.Finalizers)
 }
+
+// TestMembersOfPools: the bootstrap data is the pool's, and the version the one that the member was made for.
+func TestMembersOfPools(t *testing.T) {
+	none, data := "", "pool-data"
+	member := func(w *World) {
+		w.Machine.Labels, w.Machine.Spec.Bootstrap.DataSecretName, w.Machine.Spec.Version = nil, &none, "v1.38.0"
+		w.DevMachine.Annotations = map[string]string{infrav1.DevMachineVersionAnnotation: "v1.37.0"}
+		w.MachinePool = &clusterv1.MachinePool{}
+	}
+	d := Decide(simulatedWorld(member))
+	assert.Empty(t, d.Actions)
+	assert.Equal(t, "WaitingForControlPlaneInitialized", conditions.Reason(d.DevMachine, infrav1.DevMachineInMemoryVMProvisionedCondition))
+
+	w := simulatedWorld(member, func(w *World) { w.MachinePool.Spec.Template.Spec.Bootstrap.DataSecretName = &data })
+	assert.Equal(t, data, w.dataSecret())
+	d = Decide(w)
+	require.Len(t, d.Actions, 1)
+	assert.Equal(t, "v1.37.0", d.Actions[0].(EnsureNode).Node.Version)
+}

@@ -15,6 +15,8 @@ type World struct {
 	// Machine and Cluster own it; nil while they do not, or once they are gone.
 	Machine *clusterv1.Machine
 	Cluster *clusterv1.Cluster
+	// MachinePool is set for a member of a pool, whose bootstrap data is the pool's.
+	MachinePool *clusterv1.MachinePool
 
 	InMemory InMemoryView
 	Docker   DockerView
@@ -39,6 +41,30 @@ func (w World) controlPlane() bool {
 	}
 	_, ok := w.Machine.Labels[clusterv1.MachineControlPlaneLabel]
 	return ok
+}
+
+// dataSecret names the Secret with the bootstrap data, empty while there is none. The Machine of a pool's member names none.
+func (w World) dataSecret() string {
+	name := w.Machine.Spec.Bootstrap.DataSecretName
+	if w.MachinePool != nil {
+		name = w.MachinePool.Spec.Template.Spec.Bootstrap.DataSecretName
+	}
+	if name == nil {
+		return ""
+	}
+	return *name
+}
+
+// version is the Kubernetes version that the machine is made for. A pool's member was made for one that may not be the
+// pool's any more.
+func (w World) version() string {
+	if v := w.DevMachine.Annotations[infrav1.DevMachineVersionAnnotation]; v != "" {
+		return v
+	}
+	if w.Machine == nil {
+		return ""
+	}
+	return w.Machine.Spec.Version
 }
 
 // Decision is what to do: the DevMachine as it should be stored, and actions of the backend, in order.

@@ -217,5 +217,7 @@ func (e *Engine) EnsureNetwork(_ context.Context, name string) (docker.Network, 
 	return docker.Network{Subnet: netip.MustParsePrefix("172.18.0.0/16"), Gateway: netip.MustParseAddr("172.18.0.1")}, nil
 }
 
-// Capacity implements docker.Engine.
-func (e *Engine) Capacity(context.Context) (int, int64, error) { return 2, 8 << 30, nil }
+// Machine implements docker.Engine.
+func (e *Engine) Machine(context.Context) (docker.MachineInfo, error) {
+	return docker.MachineInfo{CPUs: 2, Memory: 8 << 30, Architecture: "amd64"}, nil
+}

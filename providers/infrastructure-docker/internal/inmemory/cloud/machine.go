@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -34,10 +35,20 @@ type Node struct {
 	Taints                    []corev1.Taint
 }
 
+// Capacity is what every simulated Node offers.
+func Capacity() corev1.ResourceList {
+	return corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("110"),
+	}
+}
+
+// Architecture and OperatingSystem are those of every simulated Node.
+const Architecture, OperatingSystem = "amd64", "linux"
+
 // EnsureNode registers a Node that is ready, unless it exists.
 func (c *Cluster) EnsureNode(n Node) error {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: map[string]string{
-		corev1.LabelHostname: n.Name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64"}}}
+		corev1.LabelHostname: n.Name, corev1.LabelOSStable: OperatingSystem, corev1.LabelArchStable: Architecture}}}
 	node.Spec.ProviderID = n.ProviderID
 	node.Spec.Taints = n.Taints
 	for k, v := range n.Labels {
@@ -53,8 +64,10 @@ func (c *Cluster) EnsureNode(n Node) error {
 		corev1.NodeDiskPressure: corev1.ConditionFalse, corev1.NodePIDPressure: corev1.ConditionFalse} {
 		node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{Type: t, Status: s, Reason: "Simulated", Message: "the node is simulated", LastTransitionTime: now, LastHeartbeatTime: now})
 	}
-	node.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: n.Version, ContainerRuntimeVersion: "simulated://1.0", OperatingSystem: "linux",
-		Architecture: "amd64", OSImage: "simulated", KernelVersion: "simulated", MachineID: n.Name, SystemUUID: n.Name, BootID: n.Name}
+	node.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: n.Version, ContainerRuntimeVersion: "simulated://1.0", OperatingSystem: OperatingSystem,
+		Architecture: Architecture, OSImage: "simulated", KernelVersion: "simulated", MachineID: n.Name, SystemUUID: n.Name, BootID: n.Name}
+	node.Status.Capacity = Capacity()
+	node.Status.Allocatable = Capacity()
 	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: n.Name}}
 	return c.ensure(schema.GroupVersionKind{Version: "v1", Kind: "Node"}, "nodes", node)
 }
