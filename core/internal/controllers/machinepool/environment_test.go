@@ -22,6 +22,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	addonsv1 "github.com/slipway-capi/slipway/contract/api/addons/v1beta2"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	ipamv1 "github.com/slipway-capi/slipway/contract/api/ipam/v1beta2"
 	"github.com/slipway-capi/slipway/contract/clustercache"
@@ -73,7 +74,7 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(testenv.Main(m, &env, testenv.Options{
 		Files:       []fs.FS{config.Files, files},
-		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, ipamv1.AddToScheme},
+		AddToScheme: []func(*runtime.Scheme) error{addonsv1.AddToScheme, clusterv1.AddToScheme, ipamv1.AddToScheme},
 		Manager:     setup,
 	}))
 }
