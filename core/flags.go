@@ -18,7 +18,7 @@ import (
 type options struct {
 	remote                                                                                      manager.RemoteFlags
 	cluster, machine, machineSet, machineDeployment, clusterClass, clusterResourceSet, topology int
-	machinePool                                                                                 int
+	machinePool, machineHealthCheck                                                             int
 	preflight                                                                                   []string
 	labels, annotations                                                                         []string
 	labelRules, annotationRules                                                                 []*regexp.Regexp
@@ -34,6 +34,7 @@ func (o *options) addTo(fs *pflag.FlagSet) {
 	manager.Concurrency(fs, &o.machineSet, "machineset", 50)
 	manager.Concurrency(fs, &o.machineDeployment, "machinedeployment", 50)
 	manager.Concurrency(fs, &o.machinePool, "machinepool", 50)
+	manager.Concurrency(fs, &o.machineHealthCheck, "machinehealthcheck", 50)
 	fs.StringSliceVar(&o.preflight, "machineset-preflight-checks", []string{clusterv1.MachineSetPreflightCheckAll},
 		"Checks that a MachineSet makes before it creates Machines: "+strings.Join(preflightChecks, ", ")+".")
 	fs.StringSliceVar(&o.labels, "additional-sync-machine-labels", nil, "Regular expressions for more labels of Machines that their Nodes get.")

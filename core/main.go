@@ -22,6 +22,7 @@ import (
 	"github.com/slipway-capi/slipway/core/internal/controllers/clusterresourceset"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machine"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machinedeployment"
+	"github.com/slipway-capi/slipway/core/internal/controllers/machinehealthcheck"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machinepool"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machineset"
 	"github.com/slipway-capi/slipway/core/internal/controllers/topology"
@@ -87,6 +88,9 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 		}).SetupWithManager},
 		{"machinedeployment", o.machineDeployment, (&machinedeployment.Controller{
 			Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machinedeployment-controller"),
+		}).SetupWithManager},
+		{"machinehealthcheck", o.machineHealthCheck, (&machinehealthcheck.Controller{
+			Client: c, ClusterCache: clusters, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machinehealthcheck-controller"),
 		}).SetupWithManager},
 	}
 	if flags.Features.Enabled(manager.FeatureMachinePool) {

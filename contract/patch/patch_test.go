@@ -253,3 +253,22 @@ func TestOrderAloneIsNoDifference(t *testing.T) {
 	assert.Equal(t, "Ready", stored(t, m).Status.Conditions[0].Type)
 	assert.Zero(t, change(t, "machine", m, []string{"Ready", "Available"}, func(m *clusterv1.Machine) { conditions.Set(m, condition("Ready", "Ready")) }))
 }
+
+// A health check starts a condition by a merge patch, the Machine's owner continues it by apply and ends it: the end must not
+// leave behind those fields of which the first writer is still an owner, which would be a condition without reason.
+func TestAConditionThatAnotherStartedCanBeEnded(t *testing.T) {
+	m := newMachine(t)
+	started := stored(t, m)
+	before := started.DeepCopy()
+	conditions.Set(started, metav1.Condition{Type: clusterv1.MachineOwnerRemediatedCondition, Status: metav1.ConditionFalse, Reason: "WaitingForRemediation", Message: "soon"})
+	conditions.Stamp(started, time.Now())
+	require.NoError(t, env.Client.Status().Patch(context.Background(), started, client.MergeFrom(before), client.FieldOwner("health check")))
+
+	own := []string{clusterv1.MachineOwnerRemediatedCondition}
+	change(t, "owner", m, own, func(o *clusterv1.Machine) {
+		conditions.Set(o, metav1.Condition{Type: clusterv1.MachineOwnerRemediatedCondition, Status: metav1.ConditionFalse, Reason: "RemediationDeferred", Message: "later"})
+	})
+	assert.Equal(t, "RemediationDeferred", conditions.Reason(stored(t, m), clusterv1.MachineOwnerRemediatedCondition))
+	change(t, "owner", m, own, func(o *clusterv1.Machine) { conditions.Delete(o, clusterv1.MachineOwnerRemediatedCondition) })
+	assert.False(t, conditions.Has(stored(t, m), clusterv1.MachineOwnerRemediatedCondition))
+}

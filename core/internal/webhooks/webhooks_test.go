@@ -167,3 +167,19 @@ func with[T any](obj T, change func(T)) T {
 	change(obj)
 	return obj
 }
+
+// Conformance: HC-32
+func TestMachineHealthChecksDoNotWatchThemselves(t *testing.T) {
+	check := &clusterv1.MachineHealthCheck{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace(t), Name: "mhc"}}
+	check.Spec.ClusterName = "c"
+	check.Spec.Selector = metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
+	for _, kind := range []string{"Ready", "Available", "HealthCheckSucceeded", "OwnerRemediated", "ExternallyRemediated"} {
+		check.Spec.Checks.UnhealthyMachineConditions = []clusterv1.UnhealthyMachineCondition{{Type: kind, Status: "False", TimeoutSeconds: 60}}
+		err := env.Client.Create(context.Background(), check.DeepCopy())
+		require.True(t, apierrors.IsInvalid(err), kind)
+		assert.ErrorContains(t, err, "spec.checks.unhealthyMachineConditions[0].type")
+	}
+	check.Spec.Checks.UnhealthyMachineConditions[0].Type = "NodeReady"
+	require.NoError(t, env.Client.Create(context.Background(), check))
+	assert.EqualValues(t, 600, *check.Spec.Checks.NodeStartupTimeoutSeconds)
+}

@@ -3,7 +3,10 @@ package machinehealthcheck
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -50,11 +53,27 @@ func Validate(check, before *clusterv1.MachineHealthCheck) field.ErrorList {
 		problems = append(problems, field.Invalid(path.Child("checks", "nodeStartupTimeoutSeconds"), *timeout,
 			fmt.Sprintf("must be at least %d, or 0 to switch the check off", minNodeStartupTimeoutSeconds)))
 	}
+	problems = append(problems, validateStatuses(spec.Checks.UnhealthyNodeConditions, path.Child("checks", "unhealthyNodeConditions"))...)
+	if kind := spec.Remediation.TemplateRef.Kind; kind != "" && (kind == "Template" || !strings.HasSuffix(kind, "Template")) {
+		problems = append(problems, field.Invalid(path.Child("remediation", "templateRef", "kind"), kind, "must end in Template, such as ExampleRemediationTemplate"))
+	}
 	trigger, triggerPath := spec.Remediation.TriggerIf, path.Child("remediation", "triggerIf")
 	problems = append(problems, rules.IntOrPercent(trigger.UnhealthyLessThanOrEqualTo, triggerPath.Child("unhealthyLessThanOrEqualTo"))...)
 	problems = append(problems, validateRange(trigger.UnhealthyInRange, triggerPath.Child("unhealthyInRange"))...)
 	if before != nil {
 		problems = append(problems, rules.Unchanged(&before.Spec.ClusterName, spec.ClusterName, path.Child("clusterName"))...)
+	}
+	return problems
+}
+
+// validateStatuses demands statuses that a condition can have; with any other the check would never find anything.
+func validateStatuses(list []clusterv1.UnhealthyNodeCondition, path *field.Path) field.ErrorList {
+	var problems field.ErrorList
+	known := []string{string(metav1.ConditionTrue), string(metav1.ConditionFalse), string(metav1.ConditionUnknown)}
+	for i, c := range list {
+		if !slices.Contains(known, c.Status) {
+			problems = append(problems, field.NotSupported(path.Index(i).Child("status"), c.Status, known))
+		}
 	}
 	return problems
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/slipway-capi/slipway/core/internal/webhooks/machinehealthcheck"
 )
 
+// Conformance: HC-29, HC-30, HC-31
 func TestValidate(t *testing.T) {
 	some := intstr.FromString("some")
 	for _, c := range []struct {
@@ -28,6 +29,18 @@ func TestValidate(t *testing.T) {
 		{"range too big", func(s *clusterv1.MachineHealthCheckSpec) {
 			s.Remediation.TriggerIf.UnhealthyInRange = "[1-99999999999]"
 		}, "unhealthyInRange"},
+		{"status that no condition has", func(s *clusterv1.MachineHealthCheckSpec) {
+			s.Checks.UnhealthyNodeConditions = []clusterv1.UnhealthyNodeCondition{{Type: "Ready", Status: "False"}, {Type: "Ready", Status: "unknown"}}
+		}, `spec.checks.unhealthyNodeConditions[1].status: Unsupported value: "unknown"`},
+		{"remediation template", func(s *clusterv1.MachineHealthCheckSpec) { s.Remediation.TemplateRef.Kind = "RebootTemplate" }, ""},
+		{"remediation without template", func(s *clusterv1.MachineHealthCheckSpec) { s.Remediation.TemplateRef.Kind = "Reboot" }, "spec.remediation.templateRef.kind"},
+		{"negative number", func(s *clusterv1.MachineHealthCheckSpec) {
+			n := intstr.FromInt32(-1)
+			s.Remediation.TriggerIf.UnhealthyLessThanOrEqualTo = &n
+		}, "spec.remediation.triggerIf.unhealthyLessThanOrEqualTo"},
+		{"unreadable selector", func(s *clusterv1.MachineHealthCheckSpec) {
+			s.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}
+		}, "spec.selector"},
 		{"neither number nor percentage", func(s *clusterv1.MachineHealthCheckSpec) { s.Remediation.TriggerIf.UnhealthyLessThanOrEqualTo = &some }, "unhealthyLessThanOrEqualTo"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -47,4 +60,8 @@ func TestValidate(t *testing.T) {
 	machinehealthcheck.Default(check)
 	assert.EqualValues(t, 600, *check.Spec.Checks.NodeStartupTimeoutSeconds)
 	assert.Equal(t, "c", check.Labels[clusterv1.ClusterNameLabel])
+
+	before := check.DeepCopy()
+	check.Spec.ClusterName, check.Spec.Selector.MatchLabels = "d", map[string]string{"a": "b"}
+	assert.ErrorContains(t, machinehealthcheck.Validate(check, before).ToAggregate(), "spec.clusterName")
 }
