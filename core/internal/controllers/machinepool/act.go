@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/decision"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
@@ -56,7 +57,7 @@ func (c *Controller) carryOut(ctx context.Context, p *clusterv1.MachinePool, act
 		c.tell(ctx, p, "Deleted Machine "+a.Machine.Name, a.Why)
 		return nil
 	case JudgeMachine:
-		return client.IgnoreNotFound(apply.Conditions(ctx, c.Client, FieldOwnerOfMachines, a.Machine, a.Conditions...))
+		return c.judge(ctx, a)
 	case SyncNode, DeleteNode:
 		return c.carryOutOnNode(ctx, p, a)
 	}
@@ -101,6 +102,18 @@ func (c *Controller) applyMachine(ctx context.Context, p *clusterv1.MachinePool,
 	c.created.Created(key, a.Wanted.Name, time.Now())
 	c.tell(ctx, p, "Created Machine "+a.Wanted.Name, a.Why)
 	return nil
+}
+
+// judge writes conditions of a Machine, whose status is otherwise its own controller's.
+func (c *Controller) judge(ctx context.Context, a JudgeMachine) error {
+	m := a.Machine.DeepCopy()
+	conditions.SetAll(m, a.Conditions...)
+	var types []string
+	for _, x := range a.Conditions {
+		types = append(types, x.Type)
+	}
+	err := patch.Begin(c.Client, FieldOwnerOfMachines, a.Machine).Finish(ctx, m, patch.OwnedOnly(types...))
+	return client.IgnoreNotFound(err)
 }
 
 func (c *Controller) tell(ctx context.Context, p *clusterv1.MachinePool, what string, why decision.Why) {
