@@ -41,7 +41,9 @@ func main() {
 		Flags:            o.flags,
 		Validate:         o.validate,
 		Setup:            o.setup,
-		Webhooks:         func(mgr ctrl.Manager, _ *manager.Flags) error { return webhooks.Register(mgr) },
+		Webhooks: func(mgr ctrl.Manager, flags *manager.Flags) error {
+			return webhooks.Register(mgr, webhooks.Options{Ignition: flags.Features.Enabled(manager.FeatureKubeadmBootstrapFormatIgnition)})
+		},
 	}.Main()
 }
 

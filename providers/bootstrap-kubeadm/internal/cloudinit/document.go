@@ -1,48 +1,14 @@
 package cloudinit
 
 import (
-	"fmt"
-	"strconv"
-
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/firstboot"
 )
 
 const (
-	// SentinelDirectory holds the file that tells the infrastructure provider that the boot succeeded.
-	SentinelDirectory = "/run/cluster-api"
-	// Sentinel is written by the boot script when kubeadm succeeded.
-	Sentinel = SentinelDirectory + "/bootstrap-success.complete"
-
 	initDocument = "/run/kubeadm/kubeadm.yaml"
 	joinDocument = "/run/kubeadm/kubeadm-join-config.yaml"
 )
-
-// Verb is what kubeadm does on the machine.
-type Verb string
-
-// The two verbs.
-const (
-	Init Verb = "init"
-	Join Verb = "join"
-)
-
-// Input is everything that a machine's document is made of. Files are complete: their sources have been read.
-type Input struct {
-	Verb Verb
-	// Kubeadm is the kubeadm configuration, one or two YAML documents.
-	Kubeadm string
-	// Certificates come before the user's files, so that a user's file of the same path wins.
-	Certificates []bootstrapv1.File
-	Files        []bootstrapv1.File
-	// Users are complete: their passwords have been read.
-	Users                     []bootstrapv1.User
-	BootCommands              []string
-	PreCommands, PostCommands []string
-	NTP                       bootstrapv1.NTP
-	Disks                     bootstrapv1.DiskSetup
-	Mounts                    [][]string
-	Verbosity                 *int32
-}
 
 type document struct {
 	WriteFiles []file        `yaml:"write_files,omitempty"`
@@ -100,12 +66,13 @@ type filesystem struct {
 }
 
 // Render writes the document.
-func Render(in Input) ([]byte, error) {
+func Render(in firstboot.Input) ([]byte, error) {
 	path := initDocument
-	if in.Verb == Join {
+	if in.Verb == firstboot.Join {
 		path = joinDocument
 	}
-	commands := append(append(append([]string(nil), in.PreCommands...), kubeadmCommand(in, path)), in.PostCommands...)
+	kubeadm := in.KubeadmCommand(path) + " && echo success > " + firstboot.Sentinel
+	commands := append(append(append([]string(nil), in.PreCommands...), kubeadm), in.PostCommands...)
 	d := document{BootCmd: texts(in.BootCommands), RunCmd: texts(commands), NTP: ntpOf(in.NTP), Users: usersOf(in.Users),
 		DiskSetup: disksOf(in.Disks.Partitions), FSSetup: filesystemsOf(in.Disks.Filesystems)}
 	for _, m := range in.Mounts {
@@ -116,17 +83,9 @@ func Render(in Input) ([]byte, error) {
 	}
 	d.WriteFiles = append(d.WriteFiles,
 		file{Path: text(path), Owner: "root:root", Permissions: "0640", Content: text(in.Kubeadm)},
-		file{Path: SentinelDirectory + "/placeholder", Owner: "root:root", Permissions: "0640",
-			Content: "This placeholder file is used to create the " + SentinelDirectory + " directory."})
+		file{Path: firstboot.SentinelDirectory + "/placeholder", Owner: "root:root", Permissions: "0640",
+			Content: "This placeholder file is used to create the " + firstboot.SentinelDirectory + " directory."})
 	return encode(d)
-}
-
-func kubeadmCommand(in Input, path string) string {
-	verbosity := ""
-	if in.Verbosity != nil {
-		verbosity = " --v " + strconv.Itoa(int(*in.Verbosity))
-	}
-	return fmt.Sprintf("kubeadm %s --config %s%s && echo success > %s", in.Verb, path, verbosity, Sentinel)
 }
 
 func fileOf(f bootstrapv1.File) file {

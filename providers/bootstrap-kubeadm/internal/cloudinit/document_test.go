@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/firstboot"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -37,7 +38,7 @@ type parsed struct {
 	Mounts  [][]string                `json:"mounts"`
 }
 
-func render(t testing.TB, in Input) string {
+func render(t testing.TB, in firstboot.Input) string {
 	t.Helper()
 	out, err := Render(in)
 	require.NoError(t, err)
@@ -62,7 +63,7 @@ var commands = []string{
 }
 
 func TestCommandsComeOutByteForByte(t *testing.T) {
-	out := render(t, Input{Verb: Join, BootCommands: commands, PreCommands: commands, PostCommands: commands})
+	out := render(t, firstboot.Input{Verb: firstboot.Join, BootCommands: commands, PreCommands: commands, PostCommands: commands})
 	assert.True(t, strings.HasPrefix(out, "#cloud-config\n"), "BC-12: nobody asked for templates, so the marker is absent")
 	p := parse(t, out)
 	assert.Equal(t, commands, p.BootCmd)
@@ -71,7 +72,7 @@ func TestCommandsComeOutByteForByte(t *testing.T) {
 }
 
 func TestCommandsAndFilesOfKubeadm(t *testing.T) {
-	p := parse(t, render(t, Input{Verb: Init, Kubeadm: "kind: X\n", Verbosity: ptr(int32(0)),
+	p := parse(t, render(t, firstboot.Input{Verb: firstboot.Init, Kubeadm: "kind: X\n", Verbosity: ptr(int32(0)),
 		Certificates: []bootstrapv1.File{{Path: "/a", Content: "cert"}}, Files: []bootstrapv1.File{{Path: "/a", Content: "mine", Append: ptr(true), Encoding: "base64", Permissions: "0600", Owner: "u:g"}}}))
 	assert.Equal(t, []string{"kubeadm init --config /run/kubeadm/kubeadm.yaml --v 0 && echo success > /run/cluster-api/bootstrap-success.complete"}, p.RunCmd)
 	var paths []string
@@ -87,7 +88,7 @@ func TestCommandsAndFilesOfKubeadm(t *testing.T) {
 }
 
 func TestFalseIsNotAbsent(t *testing.T) {
-	p := parse(t, render(t, Input{NTP: bootstrapv1.NTP{Enabled: ptr(false)}, Users: []bootstrapv1.User{{Name: "a", LockPassword: ptr(false), Inactive: ptr(false)}, {Name: "b"}},
+	p := parse(t, render(t, firstboot.Input{NTP: bootstrapv1.NTP{Enabled: ptr(false)}, Users: []bootstrapv1.User{{Name: "a", LockPassword: ptr(false), Inactive: ptr(false)}, {Name: "b"}},
 		Disks: bootstrapv1.DiskSetup{Partitions: []bootstrapv1.Partition{{Device: "/dev/a", Layout: ptr(false), Overwrite: ptr(false)}}}}))
 	assert.Equal(t, map[string]any{"enabled": false}, p.NTP)
 	assert.Equal(t, []map[string]any{{"name": "a", "lock_passwd": false, "inactive": false}, {"name": "b"}}, p.Users)
@@ -95,7 +96,7 @@ func TestFalseIsNotAbsent(t *testing.T) {
 }
 
 func TestEmptyListsAreAbsent(t *testing.T) {
-	assert.Equal(t, render(t, Input{Verb: Join}), render(t, Input{Verb: Join, Files: []bootstrapv1.File{}, Users: []bootstrapv1.User{}, BootCommands: []string{}, Mounts: [][]string{},
+	assert.Equal(t, render(t, firstboot.Input{Verb: firstboot.Join}), render(t, firstboot.Input{Verb: firstboot.Join, Files: []bootstrapv1.File{}, Users: []bootstrapv1.User{}, BootCommands: []string{}, Mounts: [][]string{},
 		NTP: bootstrapv1.NTP{Servers: []string{}}, Disks: bootstrapv1.DiskSetup{Partitions: []bootstrapv1.Partition{}, Filesystems: []bootstrapv1.Filesystem{}}}))
 }
 
@@ -104,15 +105,15 @@ func TestPartitionTypes(t *testing.T) {
 	for _, name := range []string{"Linux", "LinuxSwap", "LinuxRAID", "LVM", "Fat32", "NTFS", "LinuxExtended", "4F68BCE3-E8CD-4DB1-96E7-FBCAF984B709", ""} {
 		layout = append(layout, bootstrapv1.PartitionDiskLayout{Percentage: 10, PartitionType: name})
 	}
-	p := parse(t, render(t, Input{Disks: bootstrapv1.DiskSetup{Partitions: []bootstrapv1.Partition{{Device: "d", TableType: "gpt", DiskLayout: layout}, {Device: "e", Layout: ptr(true)}}}}))
+	p := parse(t, render(t, firstboot.Input{Disks: bootstrapv1.DiskSetup{Partitions: []bootstrapv1.Partition{{Device: "d", TableType: "gpt", DiskLayout: layout}, {Device: "e", Layout: ptr(true)}}}}))
 	pair := func(code any) []any { return []any{10.0, code} }
 	assert.Equal(t, []any{pair(83.0), pair(82.0), pair("fd"), pair("8e"), pair("0c"), pair("07"), pair(85.0), pair("4F68BCE3-E8CD-4DB1-96E7-FBCAF984B709"), 10.0}, p.Disks["d"]["layout"])
 	assert.Equal(t, true, p.Disks["e"]["layout"])
 }
 
 // full uses every part of a document.
-func full(verb Verb) Input {
-	in := Input{
+func full(verb firstboot.Verb) firstboot.Input {
+	in := firstboot.Input{
 		Verb: verb, Kubeadm: "apiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\nnodeRegistration:\n  name: '{{ ds.meta_data.local_hostname }}'\n",
 		Files: []bootstrapv1.File{
 			{Path: "/etc/plain", Content: "one\ntwo\n", Owner: "root:root", Permissions: "0644"},
@@ -132,19 +133,19 @@ func full(verb Verb) Input {
 		},
 		Verbosity: ptr(int32(5)),
 	}
-	if verb == Init {
+	if verb == firstboot.Init {
 		in.Certificates = []bootstrapv1.File{{Path: "/etc/kubernetes/pki/ca.crt", Owner: "root:root", Permissions: "0640", Content: "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"}}
 	}
 	return in
 }
 
-func plain(verb Verb) Input {
+func plain(verb firstboot.Verb) firstboot.Input {
 	in := full(verb)
 	in.Kubeadm, in.PostCommands = "kind: ClusterConfiguration\n---\nkind: InitConfiguration\n", []string{"echo done"}
 	return in
 }
 
-var goldens = map[string]Input{"init": plain(Init), "join": plain(Join), "join-template": full(Join)}
+var goldens = map[string]firstboot.Input{"init": plain(firstboot.Init), "join": plain(firstboot.Join), "join-template": full(firstboot.Join)}
 
 func TestGolden(t *testing.T) {
 	for name, in := range goldens {
@@ -202,7 +203,7 @@ func rendered(t *testing.T, program, document string) string {
 
 func TestCloudInitFillsOnlyWhatWasAskedFor(t *testing.T) {
 	program := cloudInit(t)
-	in := full(Join)
+	in := full(firstboot.Join)
 	document := rendered(t, program, render(t, in))
 	accepted(t, program, document)
 	p := parse(t, document)
@@ -219,7 +220,7 @@ func TestCloudInitFillsOnlyWhatWasAskedFor(t *testing.T) {
 func TestCloudInitKeepsRandomTexts(t *testing.T) {
 	program := cloudInit(t)
 	random := rand.New(rand.NewPCG(1, 2))
-	in := Input{Verb: Join, PostCommands: []string{"{{ ds.meta_data.local_hostname }}"}}
+	in := firstboot.Input{Verb: firstboot.Join, PostCommands: []string{"{{ ds.meta_data.local_hostname }}"}}
 	for range 400 {
 		in.PreCommands = append(in.PreCommands, randomText(random))
 		in.Files = append(in.Files, bootstrapv1.File{Path: "/f", Content: randomText(random)})
@@ -254,7 +255,7 @@ func FuzzRender(f *testing.F) {
 	f.Add("{{ ds.meta_data.x }}", " {{ ds.x }}\n{% raw %}")
 	f.Fuzz(func(t *testing.T, command, content string) {
 		command, content = strings.ToValidUTF8(command, "?"), strings.ToValidUTF8(content, "?")
-		in := Input{Verb: Init, Kubeadm: content, PreCommands: []string{command}, BootCommands: []string{content}, Users: []bootstrapv1.User{{Name: command, Gecos: content}},
+		in := firstboot.Input{Verb: firstboot.Init, Kubeadm: content, PreCommands: []string{command}, BootCommands: []string{content}, Users: []bootstrapv1.User{{Name: command, Gecos: content}},
 			Files: []bootstrapv1.File{{Path: command, Content: content}}, Mounts: [][]string{{command, content}}}
 		document := render(t, in)
 		p := parse(t, strings.TrimPrefix(document, templateMarker))
@@ -292,7 +293,7 @@ func TestProtect(t *testing.T) {
 func TestBinaryContentOfSecrets(t *testing.T) {
 	packed := "\x1f\x8b\xff\x00"
 	var d map[string][]map[string]any
-	out := render(t, Input{Files: []bootstrapv1.File{{Path: "/a", Content: packed, Encoding: bootstrapv1.Gzip}}})
+	out := render(t, firstboot.Input{Files: []bootstrapv1.File{{Path: "/a", Content: packed, Encoding: bootstrapv1.Gzip}}})
 	require.NoError(t, yamlv3.Unmarshal([]byte(out[:strings.Index(out, "runcmd")]), &d))
 	assert.Equal(t, packed, d["write_files"][0]["content"])
 }

@@ -19,12 +19,18 @@ import (
 // +kubebuilder:webhook:path=/mutate-bootstrap-cluster-x-k8s-io-v1beta2-kubeadmconfigtemplate,mutating=true,failurePolicy=fail,matchPolicy=Equivalent,sideEffects=None,groups=bootstrap.cluster.x-k8s.io,resources=kubeadmconfigtemplates,verbs=create;update,versions=v1beta2,name=default.kubeadmconfigtemplate.bootstrap.cluster.x-k8s.io,admissionReviewVersions=v1
 // +kubebuilder:webhook:path=/validate-bootstrap-cluster-x-k8s-io-v1beta2-kubeadmconfigtemplate,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,sideEffects=None,groups=bootstrap.cluster.x-k8s.io,resources=kubeadmconfigtemplates,verbs=create;update,versions=v1beta2,name=validation.kubeadmconfigtemplate.bootstrap.cluster.x-k8s.io,admissionReviewVersions=v1
 
+// Options are the feature gates that decide what is admitted.
+type Options struct {
+	// Ignition admits format ignition; see the gate KubeadmBootstrapFormatIgnition.
+	Ignition bool
+}
+
 // Register adds the webhooks of this provider to the manager.
-func Register(mgr ctrl.Manager) error {
-	if err := ctrl.NewWebhookManagedBy(mgr, &bootstrapv1.KubeadmConfig{}).WithValidator(configs()).Complete(); err != nil {
+func Register(mgr ctrl.Manager, options Options) error {
+	if err := ctrl.NewWebhookManagedBy(mgr, &bootstrapv1.KubeadmConfig{}).WithValidator(configs(options)).Complete(); err != nil {
 		return fmt.Errorf("registering the webhook of KubeadmConfig: %w", err)
 	}
-	if err := ctrl.NewWebhookManagedBy(mgr, &bootstrapv1.KubeadmConfigTemplate{}).WithDefaulter(templateDefaults{}).WithValidator(templates()).Complete(); err != nil {
+	if err := ctrl.NewWebhookManagedBy(mgr, &bootstrapv1.KubeadmConfigTemplate{}).WithDefaulter(templateDefaults{}).WithValidator(templates(options)).Complete(); err != nil {
 		return fmt.Errorf("registering the webhooks of KubeadmConfigTemplate: %w", err)
 	}
 	return nil
@@ -39,23 +45,23 @@ type judge[T client.Object] struct {
 	validate func(T) field.ErrorList
 }
 
-func configs() judge[*bootstrapv1.KubeadmConfig] {
+func configs(options Options) judge[*bootstrapv1.KubeadmConfig] {
 	return judge[*bootstrapv1.KubeadmConfig]{
 		kind: "KubeadmConfig",
 		spec: func(c *bootstrapv1.KubeadmConfig) any { return c.Spec },
 		validate: func(c *bootstrapv1.KubeadmConfig) field.ErrorList {
-			return validateSpec(&c.Spec, field.NewPath("spec"))
+			return validateSpec(&c.Spec, field.NewPath("spec"), options)
 		},
 	}
 }
 
-func templates() judge[*bootstrapv1.KubeadmConfigTemplate] {
+func templates(options Options) judge[*bootstrapv1.KubeadmConfigTemplate] {
 	return judge[*bootstrapv1.KubeadmConfigTemplate]{
 		kind: "KubeadmConfigTemplate",
 		spec: func(t *bootstrapv1.KubeadmConfigTemplate) any { return t.Spec },
 		validate: func(t *bootstrapv1.KubeadmConfigTemplate) field.ErrorList {
 			path := field.NewPath("spec", "template")
-			return append(validateSpec(&t.Spec.Template.Spec, path.Child("spec")), validateMetadata(t.Spec.Template.Metadata, path.Child("metadata"))...)
+			return append(validateSpec(&t.Spec.Template.Spec, path.Child("spec"), options), validateMetadata(t.Spec.Template.Metadata, path.Child("metadata"))...)
 		},
 	}
 }

@@ -10,10 +10,11 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/ignition"
 	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/token"
 )
 
-func validateSpec(spec *bootstrapv1.KubeadmConfigSpec, path *field.Path) field.ErrorList {
+func validateSpec(spec *bootstrapv1.KubeadmConfigSpec, path *field.Path, options Options) field.ErrorList {
 	problems := validateFiles(spec.Files, path.Child("files"))
 	problems = append(problems, validateUsers(spec.Users, path.Child("users"))...)
 	problems = append(problems, validateDisks(spec.DiskSetup.Partitions, path.Child("diskSetup", "partitions"))...)
@@ -23,7 +24,7 @@ func validateSpec(spec *bootstrapv1.KubeadmConfigSpec, path *field.Path) field.E
 			"authProvider and exec are two ways to do the same; set one of them"))
 	}
 	problems = append(problems, validateTokens(spec, path)...)
-	return append(problems, validateFormat(spec, path)...)
+	return append(problems, validateFormat(spec, path, options)...)
 }
 
 // validateTokens refuses what kubeadm would not take. A token is a secret, so the answer does not repeat it.
@@ -43,14 +44,22 @@ func validateTokens(spec *bootstrapv1.KubeadmConfigSpec, path *field.Path) field
 	return problems
 }
 
-// validateFormat: this version writes cloud-config only.
-func validateFormat(spec *bootstrapv1.KubeadmConfigSpec, path *field.Path) field.ErrorList {
+// validateFormat: Ignition is behind a gate, and cannot say all that cloud-config can.
+func validateFormat(spec *bootstrapv1.KubeadmConfigSpec, path *field.Path, options Options) field.ErrorList {
+	const gate = "needs the feature gate KubeadmBootstrapFormatIgnition"
 	var problems field.ErrorList
-	if spec.Format == bootstrapv1.Ignition {
-		problems = append(problems, field.Forbidden(path.Child("format"), "ignition is not available; use cloud-config, or leave the field out"))
-	}
-	if isSet(spec.Ignition) {
-		problems = append(problems, field.Forbidden(path.Child("ignition"), "format ignition is not available"))
+	switch {
+	case !options.Ignition:
+		if spec.Format == bootstrapv1.Ignition {
+			problems = append(problems, field.Forbidden(path.Child("format"), gate))
+		}
+		if isSet(spec.Ignition) {
+			problems = append(problems, field.Forbidden(path.Child("ignition"), gate))
+		}
+	case spec.Format == bootstrapv1.Ignition:
+		problems = ignition.Validate(spec, path)
+	case isSet(spec.Ignition):
+		problems = append(problems, field.Invalid(path.Child("format"), spec.Format, "must be ignition, since the field ignition is set"))
 	}
 	return problems
 }

@@ -27,7 +27,7 @@ var env *testenv.Environment
 func TestMain(m *testing.M) {
 	os.Exit(testenv.Main(m, &env, testenv.Options{
 		Files: []fs.FS{config.Files}, AddToScheme: []func(*runtime.Scheme) error{bootstrapv1.AddToScheme},
-		Manager: func(_ context.Context, mgr ctrl.Manager) error { return Register(mgr) },
+		Manager: func(_ context.Context, mgr ctrl.Manager) error { return Register(mgr, Options{}) },
 	}))
 }
 
@@ -52,43 +52,76 @@ func discovery(edit func(*bootstrapv1.FileDiscoveryKubeConfigUser)) spec {
 	return s
 }
 
+func ptr[T any](v T) *T { return &v }
+
+var gate = Options{Ignition: true}
+
+func ignited(edit func(*spec)) spec {
+	s := spec{Format: bootstrapv1.Ignition}
+	if edit != nil {
+		edit(&s)
+	}
+	return s
+}
+
+func additional(config string) spec {
+	return ignited(func(s *spec) { s.Ignition.ContainerLinuxConfig.AdditionalConfig = config })
+}
+
 var rows = []struct {
 	name string
 	spec spec
 	// want are the fields of the problems; none means that the object is admitted.
-	want []string
+	want    []string
+	options Options
 }{
-	{"a file with two contents", spec{Files: []bootstrapv1.File{{Path: "/a"}, {Path: "/b", Content: "x", ContentFrom: secret("s", "k")}}}, []string{"files[1]"}},
-	{"two files with one path", spec{Files: []bootstrapv1.File{{Path: "/a"}, {Path: "/b"}, {Path: "/a"}}}, []string{"files[2].path"}},
-	{"a content without a Secret", spec{Files: []bootstrapv1.File{{Path: "/a", ContentFrom: secret("", "k")}}}, []string{"files[0].contentFrom.secret.name"}},
-	{"a content without a key", spec{Files: []bootstrapv1.File{{Path: "/a", ContentFrom: secret("s", "")}}}, []string{"files[0].contentFrom.secret.key"}},
-	{"a content from a Secret", spec{Files: []bootstrapv1.File{{Path: "/a", ContentFrom: secret("s", "k")}}}, nil},
-	{"a user with two passwords", spec{Users: []bootstrapv1.User{{Name: "u", Passwd: "x", PasswdFrom: secret("s", "k")}}}, []string{"users[0]"}},
-	{"a password without a key", spec{Users: []bootstrapv1.User{{Name: "u", PasswdFrom: secret("s", "")}}}, []string{"users[0].passwdFrom.secret.key"}},
-	{"more than a disk", spec{DiskSetup: bootstrapv1.DiskSetup{Partitions: []bootstrapv1.Partition{layout(100), layout(60, 41)}}}, []string{"diskSetup.partitions[1].diskLayout"}},
-	{"a whole disk", spec{DiskSetup: bootstrapv1.DiskSetup{Partitions: []bootstrapv1.Partition{layout(60, 40)}}}, nil},
-	{"two ways to authenticate", discovery(func(u *bootstrapv1.FileDiscoveryKubeConfigUser) { u.AuthProvider.Name, u.Exec.Command = "a", "b" }), []string{"joinConfiguration.discovery.file.kubeConfig.user"}},
-	{"one way to authenticate", discovery(func(u *bootstrapv1.FileDiscoveryKubeConfigUser) { u.Exec.Command = "b" }), nil},
-	{"a malformed token of init", spec{InitConfiguration: bootstrapv1.InitConfiguration{BootstrapTokens: []bootstrapv1.BootstrapToken{{Token: "abcdef.0123456789abcdef"}, {Token: "ABC"}}}}, []string{"initConfiguration.bootstrapTokens[1].token"}},
-	{"a malformed token of join", spec{JoinConfiguration: bootstrapv1.JoinConfiguration{Discovery: bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: "x"}}}}, []string{"joinConfiguration.discovery.bootstrapToken.token"}},
-	{"format ignition", spec{Format: bootstrapv1.Ignition}, []string{"format"}},
-	{"ignition's own fields", spec{Ignition: bootstrapv1.IgnitionSpec{ContainerLinuxConfig: bootstrapv1.IgnitionContainerLinuxConfig{AdditionalConfig: "x"}}}, []string{"ignition"}},
-	{"format cloud-config", spec{Format: bootstrapv1.CloudConfig}, nil},
+	{"a file with two contents", spec{Files: []bootstrapv1.File{{Path: "/a"}, {Path: "/b", Content: "x", ContentFrom: secret("s", "k")}}}, []string{"files[1]"}, Options{}},
+	{"two files with one path", spec{Files: []bootstrapv1.File{{Path: "/a"}, {Path: "/b"}, {Path: "/a"}}}, []string{"files[2].path"}, Options{}},
+	{"a content without a Secret", spec{Files: []bootstrapv1.File{{Path: "/a", ContentFrom: secret("", "k")}}}, []string{"files[0].contentFrom.secret.name"}, Options{}},
+	{"a content without a key", spec{Files: []bootstrapv1.File{{Path: "/a", ContentFrom: secret("s", "")}}}, []string{"files[0].contentFrom.secret.key"}, Options{}},
+	{"a content from a Secret", spec{Files: []bootstrapv1.File{{Path: "/a", ContentFrom: secret("s", "k")}}}, nil, Options{}},
+	{"a user with two passwords", spec{Users: []bootstrapv1.User{{Name: "u", Passwd: "x", PasswdFrom: secret("s", "k")}}}, []string{"users[0]"}, Options{}},
+	{"a password without a key", spec{Users: []bootstrapv1.User{{Name: "u", PasswdFrom: secret("s", "")}}}, []string{"users[0].passwdFrom.secret.key"}, Options{}},
+	{"more than a disk", spec{DiskSetup: bootstrapv1.DiskSetup{Partitions: []bootstrapv1.Partition{layout(100), layout(60, 41)}}}, []string{"diskSetup.partitions[1].diskLayout"}, Options{}},
+	{"a whole disk", spec{DiskSetup: bootstrapv1.DiskSetup{Partitions: []bootstrapv1.Partition{layout(60, 40)}}}, nil, Options{}},
+	{"two ways to authenticate", discovery(func(u *bootstrapv1.FileDiscoveryKubeConfigUser) { u.AuthProvider.Name, u.Exec.Command = "a", "b" }), []string{"joinConfiguration.discovery.file.kubeConfig.user"}, Options{}},
+	{"one way to authenticate", discovery(func(u *bootstrapv1.FileDiscoveryKubeConfigUser) { u.Exec.Command = "b" }), nil, Options{}},
+	{"a malformed token of init", spec{InitConfiguration: bootstrapv1.InitConfiguration{BootstrapTokens: []bootstrapv1.BootstrapToken{{Token: "abcdef.0123456789abcdef"}, {Token: "ABC"}}}}, []string{"initConfiguration.bootstrapTokens[1].token"}, Options{}},
+	{"a malformed token of join", spec{JoinConfiguration: bootstrapv1.JoinConfiguration{Discovery: bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: "x"}}}}, []string{"joinConfiguration.discovery.bootstrapToken.token"}, Options{}},
+	{"format ignition", spec{Format: bootstrapv1.Ignition}, []string{"format"}, Options{}},
+	{"ignition's own fields", spec{Ignition: bootstrapv1.IgnitionSpec{ContainerLinuxConfig: bootstrapv1.IgnitionContainerLinuxConfig{AdditionalConfig: "x"}}}, []string{"ignition"}, Options{}},
+	{"Ignition", ignited(nil), nil, gate},
+	{"Ignition's own fields without its format", spec{Ignition: additional("systemd: {}").Ignition}, []string{"format"}, gate},
+	{"Ignition: what it cannot do", ignited(func(s *spec) {
+		s.BootCommands = []string{"x"}
+		s.Users = []bootstrapv1.User{{Name: "u", Inactive: ptr(true)}, {Name: "v", Inactive: ptr(false)}, {Name: "a b"}}
+		s.Files = []bootstrapv1.File{{Path: "/a", Encoding: "gzip"}, {Path: "/b", Encoding: "gzip+base64"}, {Path: "/c", Encoding: "base64", Content: "eA=="}, {Path: "d"}}
+	}), []string{"bootCommands", "users[0].inactive", "users[2].name", "files[0].encoding", "files[1].encoding", "files[3]"}, gate},
+	{"Ignition: disks", ignited(func(s *spec) {
+		s.DiskSetup.Partitions = []bootstrapv1.Partition{{Device: "/dev/a", TableType: "mbr"}, {Device: "/dev/b", TableType: "gpt"}, layout(50, 50), {Device: "/dev/b"}}
+		s.DiskSetup.Filesystems = []bootstrapv1.Filesystem{{Device: "/dev/c", Filesystem: "ext4", Label: "x", Partition: "auto"}, {Device: "/dev/d", Filesystem: "ext4", ReplaceFS: "xfs"}}
+		s.Mounts = [][]string{{"x", "/m"}, {"x"}, {"y", "/n"}}
+	}), []string{"diskSetup.partitions[0].tableType", "diskSetup.partitions[2].diskLayout", "diskSetup.partitions[3].device", "diskSetup.filesystems[0].partition", "diskSetup.filesystems[1].replaceFS", "mounts[1]", "mounts[2]"}, gate},
+	{"Ignition: additional config", additional("systemd: {units: [{name: x}]}"), []string{"ignition.containerLinuxConfig.additionalConfig"}, gate},
+	{"Ignition: a format that nothing makes", ignited(func(s *spec) {
+		s.DiskSetup.Filesystems = []bootstrapv1.Filesystem{{Device: "/dev/c", Filesystem: "ntfs"}}
+	}), []string{"ignition"}, gate},
+	{"format cloud-config", spec{Format: bootstrapv1.CloudConfig}, nil, Options{}},
 }
 
 func TestRules(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			config := &bootstrapv1.KubeadmConfig{Spec: row.spec}
-			_, err := configs().ValidateCreate(t.Context(), config)
+			_, err := configs(row.options).ValidateCreate(t.Context(), config)
 			assert.Equal(t, prefixed("spec.", row.want), problems(err))
-			_, err = configs().ValidateUpdate(t.Context(), &bootstrapv1.KubeadmConfig{}, config)
+			_, err = configs(row.options).ValidateUpdate(t.Context(), &bootstrapv1.KubeadmConfig{}, config)
 			assert.Equal(t, prefixed("spec.", row.want), problems(err))
-			_, err = configs().ValidateUpdate(t.Context(), config, config)
+			_, err = configs(row.options).ValidateUpdate(t.Context(), config, config)
 			require.NoError(t, err, "what does not change the spec is not judged")
 			template := &bootstrapv1.KubeadmConfigTemplate{}
 			template.Spec.Template.Spec = row.spec
-			_, err = templates().ValidateCreate(t.Context(), template)
+			_, err = templates(row.options).ValidateCreate(t.Context(), template)
 			assert.Equal(t, prefixed("spec.template.spec.", row.want), problems(err))
 		})
 	}
@@ -115,7 +148,7 @@ func problems(err error) []string {
 func TestLabelsOfTemplates(t *testing.T) {
 	template := &bootstrapv1.KubeadmConfigTemplate{}
 	template.Spec.Template.Metadata = clusterv1.ObjectMeta{Labels: map[string]string{"a": "not a value!"}, Annotations: map[string]string{"not a key!": "x"}}
-	_, err := templates().ValidateCreate(t.Context(), template)
+	_, err := templates(Options{}).ValidateCreate(t.Context(), template)
 	assert.Equal(t, []string{"spec.template.metadata.labels", "spec.template.metadata.annotations"}, problems(err))
 }
 

@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 			if err := c.SetupWithManager(ctx, mgr, 8); err != nil {
 				return err
 			}
-			return webhooks.Register(mgr)
+			return webhooks.Register(mgr, webhooks.Options{Ignition: true})
 		},
 	}))
 }

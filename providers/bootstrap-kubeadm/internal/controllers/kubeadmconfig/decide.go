@@ -115,7 +115,7 @@ func (d *Decision) join(w World, stage Stage) {
 
 func (d *Decision) store(content []byte) {
 	yes := true
-	d.Actions = append(d.Actions, StoreData{Content: content, Format: bootstrapv1.CloudConfig})
+	d.Actions = append(d.Actions, StoreData{Content: content, Format: formatOf(&d.Config.Spec)})
 	d.Config.Status.DataSecretName = d.Config.Name
 	d.Config.Status.Initialization.DataSecretCreated = &yes
 	d.done()
@@ -252,7 +252,7 @@ func (d *Decision) rotate(w World) {
 	}
 	d.Actions = append(d.Actions, PersistSpec{Spec: *d.Config.Spec.DeepCopy()},
 		EnsureToken{Token: w.NewToken, Why: decision.Because("RotateToken", "the token of pool %s ends or is gone", w.Pool.Name)},
-		StoreData{Content: content, Format: bootstrapv1.CloudConfig})
+		StoreData{Content: content, Format: formatOf(&d.Config.Spec)})
 	d.After = w.TokenTTL / 3
 }
 

@@ -155,7 +155,9 @@ func TestDecide(t *testing.T) {
 		{"an old version", world(func(w *World) { w.Machine.Spec.Version = "v1.21.0" }), "ReleaseLock", "the oldest is", 0, "the oldest is"},
 		{"unreadable file", world(func(w *World) { w.Sources.FileErr = broken }), "ReleaseLock", "broken", 0, "broken"},
 		{"KB-70: unreadable password, without detail", world(func(w *World) { w.Sources.UserErr = broken }), "ReleaseLock", "A password of users", 0, "broken"},
-		{"ignition", world(spec(func(s *bootstrapv1.KubeadmConfigSpec) { s.Format = bootstrapv1.Ignition })), "ReleaseLock", "ignition", 0, "ignition"},
+		{"what Ignition cannot do", world(spec(func(s *bootstrapv1.KubeadmConfigSpec) {
+			s.Format, s.Mounts = bootstrapv1.Ignition, [][]string{{"x"}}
+		})), "ReleaseLock", "mount x: needs", 0, "mount x"},
 		{"status was lost", world(func(w *World) { name := "own"; w.Machine.Spec.Bootstrap.DataSecretName = &name }), "", "", 0, ""},
 		{"data exists, token is fresh", world(created, left(ttl)), "", "", ttl / 3, ""},
 		{"data exists, token is to be extended", world(created, left(ttl/2)), "EnsureToken:old", "", ttl / 3, ""},

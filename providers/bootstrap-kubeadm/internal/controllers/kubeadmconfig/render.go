@@ -14,6 +14,8 @@ import (
 	"github.com/slipway-capi/slipway/contract/kubeconfig"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/cloudinit"
+	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/firstboot"
+	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/ignition"
 	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/kubeadm"
 )
 
@@ -25,15 +27,12 @@ func document(w World, spec *bootstrapv1.KubeadmConfigSpec) ([]byte, error) {
 	if version(w) == "" {
 		return nil, errors.New("the machine has no spec.version: set the Kubernetes version that kubeadm should install, such as v1.37.2")
 	}
-	if spec.Format == bootstrapv1.Ignition {
-		return nil, errors.New("format ignition is not supported by this version: use cloud-config")
-	}
-	in := cloudinit.Input{Verb: cloudinit.Join, Files: w.Sources.Files, Users: w.Sources.Users, BootCommands: spec.BootCommands, PreCommands: spec.PreKubeadmCommands,
+	in := firstboot.Input{Verb: firstboot.Join, Files: w.Sources.Files, Users: w.Sources.Users, BootCommands: spec.BootCommands, PreCommands: spec.PreKubeadmCommands,
 		PostCommands: spec.PostKubeadmCommands, NTP: spec.NTP, Disks: spec.DiskSetup, Mounts: spec.Mounts, Verbosity: spec.Verbosity}
 	var err error
 	switch StageOf(w) {
 	case InitControlPlane:
-		in.Verb = cloudinit.Init
+		in.Verb = firstboot.Init
 		in.Certificates = files(w.Certificates.Set)
 		in.Kubeadm, err = kubeadm.Init(spec, injected(w))
 	case JoinControlPlane:
@@ -50,7 +49,19 @@ func document(w World, spec *bootstrapv1.KubeadmConfigSpec) ([]byte, error) {
 	} else if f != nil {
 		in.Certificates = append(in.Certificates, *f)
 	}
+	if spec.Format == bootstrapv1.Ignition {
+		content, _, err := ignition.Render(in, spec.Ignition)
+		return content, err
+	}
 	return cloudinit.Render(in)
+}
+
+// formatOf is how the document is written.
+func formatOf(spec *bootstrapv1.KubeadmConfigSpec) string {
+	if spec.Format == "" {
+		return bootstrapv1.CloudConfig
+	}
+	return spec.Format
 }
 
 // tainted is the spec of a worker, whose Node starts with the uninitialized taint; it is not stored like that.
