@@ -74,7 +74,7 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 	c, resolver := mgr.GetClient(), external.NewResolver(mgr.GetClient())
 	controllers := []kind{
 		{"cluster", o.cluster, (&cluster.Controller{
-			Client: c, Live: mgr.GetAPIReader(), Resolver: resolver, ClusterCache: clusters, WatchFilter: flags.WatchFilter,
+			Client: c, Live: mgr.GetAPIReader(), Secrets: mgr.GetCache(), Resolver: resolver, ClusterCache: clusters, WatchFilter: flags.WatchFilter,
 			Recorder: mgr.GetEventRecorder("cluster-controller"), ConnectionGrace: o.remote.ConnectionGracePeriod,
 			BeforeDeleteHook: flags.Features.Enabled(manager.FeatureClusterTopology) && flags.Features.Enabled(manager.FeatureRuntimeSDK),
 		}).SetupWithManager},

@@ -80,7 +80,7 @@ func setup(ctx context.Context, mgr ctrl.Manager) error {
 	}
 	resolver := external.NewResolver(mgr.GetClient())
 	err = (&cluster.Controller{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Resolver: resolver, ClusterCache: clusters,
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Secrets: mgr.GetCache(), Resolver: resolver, ClusterCache: clusters,
 		Recorder: mgr.GetEventRecorder("cluster"), ConnectionGrace: time.Minute,
 	}).SetupWithManager(ctx, mgr, 2)
 	if err != nil {

@@ -49,17 +49,25 @@ func (c *Controller) carryOut(ctx context.Context, cluster *clusterv1.Cluster, a
 			return fmt.Errorf("deleting %s %s: %w", a.Kind, a.Object.GetName(), err)
 		}
 		return nil
-	case CreateKubeconfig:
-		content, err := kubeconfig.Generate(cluster.Name, a.Endpoint, a.CA, "", time.Now())
-		if err != nil {
-			return fmt.Errorf("generating kubeconfig: %w", err)
-		}
-		owner := ownership.Reference(cluster, clusterv1.GroupVersion.WithKind(clusterv1.ClusterKind))
-		err = c.Client.Create(ctx, kubeconfig.ToSecret(client.ObjectKeyFromObject(cluster), content, owner))
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("storing kubeconfig: %w", err)
-		}
-		return nil
+	case StoreKubeconfig:
+		return c.storeKubeconfig(ctx, cluster, a)
 	}
 	return fmt.Errorf("unknown action %T", action)
+}
+
+func (c *Controller) storeKubeconfig(ctx context.Context, cluster *clusterv1.Cluster, a StoreKubeconfig) error {
+	content, err := kubeconfig.Generate(cluster.Name, a.Endpoint, a.CA, "", time.Now())
+	if err != nil {
+		return fmt.Errorf("generating kubeconfig: %w", err)
+	}
+	if a.Old != nil {
+		renewed := a.Old.DeepCopy()
+		renewed.Data[kubeconfig.SecretDataKey] = content
+		return client.IgnoreNotFound(c.Client.Patch(ctx, renewed, client.MergeFromWithOptions(a.Old, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
+	}
+	err = c.Client.Create(ctx, kubeconfig.ToSecret(client.ObjectKeyFromObject(cluster), content, ownerReference(cluster)), client.FieldOwner(FieldOwner))
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("storing kubeconfig: %w", err)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -11,12 +12,13 @@ import (
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/core/internal/referred"
 )
 
 var (
 	now     = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	yes     = true
-	none    = Referred{Missing: true}
+	none    = referred.Object{Missing: true}
 	errRead = errors.New("connection refused")
 )
 
@@ -59,7 +61,7 @@ func runningCluster() *clusterv1.Cluster {
 }
 
 // found is a provider object that the cluster owns already.
-func found(kind string, spec, status map[string]any) Referred {
+func found(kind string, spec, status map[string]any) referred.Object {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	if spec != nil {
 		o.Object["spec"] = spec
@@ -73,11 +75,11 @@ func found(kind string, spec, status map[string]any) Referred {
 	o.SetName("c")
 	o.SetLabels(map[string]string{clusterv1.ClusterNameLabel: "c"})
 	o.SetOwnerReferences([]metav1.OwnerReference{owner()})
-	return Referred{Object: &external.Object{Unstructured: o, Contract: "v1beta2"}}
+	return referred.Object{Object: &external.Object{Unstructured: o, Contract: "v1beta2"}}
 }
 
 // older is the same object under the previous contract.
-func older(r Referred) Referred { r.Object.Contract = "v1beta1"; return r }
+func older(r referred.Object) referred.Object { r.Object.Contract = "v1beta1"; return r }
 
 func owner() metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: "c", UID: "c"}
@@ -112,8 +114,8 @@ func machine(name string, labels map[string]string) *clusterv1.Machine {
 }
 
 func clusterWith(f func(*clusterv1.Cluster)) change { return func(w *World) { f(w.Cluster) } }
-func infrastructureIs(r Referred) change            { return func(w *World) { w.Infrastructure = r } }
-func controlPlaneIs(r Referred) change              { return func(w *World) { w.ControlPlane = r } }
+func infrastructureIs(r referred.Object) change     { return func(w *World) { w.Infrastructure = r } }
+func controlPlaneIs(r referred.Object) change       { return func(w *World) { w.ControlPlane = r } }
 
 func deleting(w *World) { at := metav1.NewTime(now); w.Cluster.DeletionTimestamp = &at }
 
@@ -129,8 +131,8 @@ func fresh(w *World) {
 // standalone is a cluster whose control plane Machines have no object above them.
 func standalone(w *World) {
 	w.Cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{}
-	w.ControlPlane = Referred{}
-	w.Kubeconfig.Exists = true
+	w.ControlPlane = referred.Object{}
+	w.Kubeconfig.Secret = &corev1.Secret{}
 }
 
 func machineCondition(name, kind string, status metav1.ConditionStatus, message string) change {

@@ -9,6 +9,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/core/internal/referred"
 	"github.com/slipway-capi/slipway/core/internal/rollup"
 )
 
@@ -57,47 +58,32 @@ func (d *Decision) connection(w World) {
 }
 
 func infrastructureReady(w World, c *clusterv1.Cluster) metav1.Condition {
-	if c.Spec.InfrastructureRef.Name == "" && c.Spec.Topology.ClassRef.Name == "" {
+	if c.Spec.InfrastructureRef.Name == "" && !w.hasTopology() {
 		return condition(clusterv1.InfrastructureReadyCondition, metav1.ConditionTrue, clusterv1.ReadyReason, "Cluster has no infrastructureRef: its infrastructure is managed elsewhere")
 	}
-	return mirrored(w, w.Infrastructure, mirror{target: clusterv1.InfrastructureReadyCondition, source: clusterv1.ReadyCondition, kind: c.Spec.InfrastructureRef.Kind,
-		flag: "status.initialization.provisioned", was: isTrue(c.Status.Initialization.InfrastructureProvisioned)})
+	return mirrored(w, w.Infrastructure, referred.Mirror{Target: clusterv1.InfrastructureReadyCondition, Source: clusterv1.ReadyCondition, Kind: c.Spec.InfrastructureRef.Kind,
+		Flag: "status.initialization.provisioned", Was: isTrue(c.Status.Initialization.InfrastructureProvisioned)})
 }
 
 func controlPlaneAvailable(w World, c *clusterv1.Cluster) metav1.Condition {
 	was := isTrue(c.Status.Initialization.ControlPlaneInitialized)
-	if c.Spec.ControlPlaneRef.Name == "" && c.Spec.Topology.ClassRef.Name == "" {
+	if c.Spec.ControlPlaneRef.Name == "" && !w.hasTopology() {
 		if was {
 			return condition(clusterv1.ClusterControlPlaneAvailableCondition, metav1.ConditionTrue, clusterv1.AvailableReason, "")
 		}
 		return condition(clusterv1.ClusterControlPlaneAvailableCondition, metav1.ConditionFalse, clusterv1.NotAvailableReason, "Waiting for the first control plane Machine to have a Node")
 	}
-	return mirrored(w, w.ControlPlane, mirror{target: clusterv1.ClusterControlPlaneAvailableCondition, source: clusterv1.AvailableCondition, kind: c.Spec.ControlPlaneRef.Kind,
-		flag: "status.initialization.controlPlaneInitialized", was: was})
-}
-
-type mirror struct {
-	target, source, kind, flag string
-	was                        bool
+	return mirrored(w, w.ControlPlane, referred.Mirror{Target: clusterv1.ClusterControlPlaneAvailableCondition, Source: clusterv1.AvailableCondition, Kind: c.Spec.ControlPlaneRef.Kind,
+		Flag: "status.initialization.controlPlaneInitialized", Was: was})
 }
 
 // mirrored shows a condition of a provider object, or why there is none.
-func mirrored(w World, r Referred, m mirror) metav1.Condition {
-	switch {
-	case m.kind == "":
-		return condition(m.target, metav1.ConditionFalse, clusterv1.ObjectDoesNotExistReason, "The topology has not been generated yet")
-	case awaitsProvider(r.Err):
-		return condition(m.target, metav1.ConditionUnknown, clusterv1.InternalErrorReason, r.Err.Error())
-	case r.Err != nil:
-		return condition(m.target, metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager")
-	case r.Object == nil && m.was && w.deleting():
-		return condition(m.target, metav1.ConditionFalse, clusterv1.ObjectDeletedReason, m.kind+" has been deleted")
-	case r.Object == nil && m.was:
-		return condition(m.target, metav1.ConditionFalse, clusterv1.ObjectDeletedReason, m.kind+" has been deleted while the cluster still exists")
-	case r.Object == nil:
-		return condition(m.target, metav1.ConditionFalse, clusterv1.ObjectDoesNotExistReason, m.kind+" does not exist")
+func mirrored(w World, o referred.Object, m referred.Mirror) metav1.Condition {
+	if m.Kind == "" {
+		return condition(m.Target, metav1.ConditionFalse, clusterv1.ObjectDoesNotExistReason, "The topology has not been generated yet")
 	}
-	return conditions.Mirror(conditions.FromUnstructuredOne(r.Object.Unstructured, m.source), m.target, conditions.FlagFallback(m.kind, m.flag, m.was))
+	m.Owner, m.Deleting = "cluster", w.deleting()
+	return referred.Condition(o, m)
 }
 
 func controlPlaneInitialized(w World, c *clusterv1.Cluster) metav1.Condition {
@@ -205,43 +191,6 @@ func remediating(w World) metav1.Condition {
 		message = fmt.Sprintf("%d Machine(s) not healthy but not to be remediated by their owner", unhealthy)
 	}
 	return rollup.Remediating(w.Descendants.Machines, message)
-}
-
-func available(w World, c *clusterv1.Cluster) metav1.Condition {
-	opts := conditions.SummaryOptions{
-		For: []string{clusterv1.DeletingCondition, clusterv1.ClusterRemoteConnectionProbeCondition, clusterv1.InfrastructureReadyCondition,
-			clusterv1.ClusterControlPlaneAvailableCondition, clusterv1.ClusterWorkersAvailableCondition, clusterv1.ClusterTopologyReconciledCondition},
-		Negative: []string{clusterv1.DeletingCondition},
-		Reasons:  conditions.Reasons{True: clusterv1.AvailableReason, False: clusterv1.NotAvailableReason, Unknown: clusterv1.AvailableUnknownReason},
-		Custom:   map[string]func(metav1.Condition) conditions.Priority{clusterv1.ClusterTopologyReconciledCondition: judgeTopology},
-	}
-	if c.Spec.Topology.ClassRef.Name == "" {
-		opts.Optional = []string{clusterv1.ClusterTopologyReconciledCondition}
-	}
-	for _, g := range c.Spec.AvailabilityGates {
-		opts.For = append(opts.For, g.ConditionType)
-		if g.Polarity == clusterv1.NegativePolarityCondition {
-			opts.Negative = append(opts.Negative, g.ConditionType)
-		}
-	}
-	if w.deleting() {
-		gone := func(k metav1.Condition) conditions.Priority {
-			if k.Reason == clusterv1.ObjectDeletedReason || k.Reason == clusterv1.ObjectDoesNotExistReason {
-				return conditions.Info
-			}
-			return conditions.Judge(k, false)
-		}
-		opts.Custom[clusterv1.InfrastructureReadyCondition], opts.Custom[clusterv1.ClusterControlPlaneAvailableCondition] = gone, gone
-	}
-	return conditions.Summary(c, clusterv1.AvailableCondition, opts)
-}
-
-// judgeTopology: only a topology that cannot be reconciled is an issue, work in progress is not.
-func judgeTopology(c metav1.Condition) conditions.Priority {
-	if c.Status == metav1.ConditionFalse && c.Reason != clusterv1.ClusterTopologyReconciledFailedReason && c.Reason != clusterv1.ClusterTopologyReconciledClusterClassNotReconciledReason {
-		return conditions.Info
-	}
-	return conditions.Judge(c, false)
 }
 
 // phase is a word for people; nothing decides on it.

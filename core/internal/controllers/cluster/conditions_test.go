@@ -11,6 +11,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/core/internal/referred"
 )
 
 const (
@@ -35,7 +36,7 @@ func probes(failures int, last time.Duration) change {
 func topology(w *World) {
 	w.Cluster.Spec.Topology.ClassRef.Name = "class"
 	w.Cluster.Spec.InfrastructureRef, w.Cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{}, clusterv1.ContractVersionedObjectReference{}
-	w.Infrastructure, w.ControlPlane = Referred{}, Referred{}
+	w.Infrastructure, w.ControlPlane = referred.Object{}, referred.Object{}
 }
 
 func hadCondition(kind string, status metav1.ConditionStatus, reason string) change {
@@ -65,7 +66,7 @@ func TestConditions(t *testing.T) {
 		{"infrastructure: the flag speaks", clusterv1.InfrastructureReadyCondition, nil, isTrueNow, "Ready", "FakeCluster status.initialization.provisioned is true"},
 		{"infrastructure: mirrored", clusterv1.InfrastructureReadyCondition, []change{infrastructureIs(found("FakeCluster", nil, reports("Ready", "False", "Slow")))}, isFalse, "Slow", "as told"},
 		{"infrastructure: topology awaited", clusterv1.InfrastructureReadyCondition, []change{topology}, isFalse, clusterv1.ObjectDoesNotExistReason, "topology"},
-		{"infrastructure: unreadable", clusterv1.InfrastructureReadyCondition, []change{infrastructureIs(Referred{Err: errRead})}, isUnknown, clusterv1.InternalErrorReason, ""},
+		{"infrastructure: unreadable", clusterv1.InfrastructureReadyCondition, []change{infrastructureIs(referred.Object{Err: errRead})}, isUnknown, clusterv1.InternalErrorReason, ""},
 		{"infrastructure: gone", clusterv1.InfrastructureReadyCondition, []change{infrastructureIs(none)}, isFalse, clusterv1.ObjectDeletedReason, "still exists"},
 		{"infrastructure: never was", clusterv1.InfrastructureReadyCondition, []change{infrastructureIs(none), neverUp}, isFalse, clusterv1.ObjectDoesNotExistReason, "FakeCluster does not exist"},
 		{"infrastructure: gone in deletion", clusterv1.InfrastructureReadyCondition, []change{deleting, infrastructureIs(none)}, isFalse, clusterv1.ObjectDeletedReason, "has been deleted"},
@@ -73,14 +74,14 @@ func TestConditions(t *testing.T) {
 
 		{"control plane: the flag speaks", clusterv1.ClusterControlPlaneAvailableCondition, nil, isTrueNow, "Ready", "controlPlaneInitialized is true"},
 		{"control plane: mirrored", clusterv1.ClusterControlPlaneAvailableCondition, []change{controlPlaneIs(found("FakeControlPlane", nil, reports("Available", "False", "EtcdDown")))}, isFalse, "EtcdDown", "as told"},
-		{"control plane: unreadable", clusterv1.ClusterControlPlaneAvailableCondition, []change{controlPlaneIs(Referred{Err: errRead})}, isUnknown, clusterv1.InternalErrorReason, ""},
+		{"control plane: unreadable", clusterv1.ClusterControlPlaneAvailableCondition, []change{controlPlaneIs(referred.Object{Err: errRead})}, isUnknown, clusterv1.InternalErrorReason, ""},
 		{"control plane: never was", clusterv1.ClusterControlPlaneAvailableCondition, []change{controlPlaneIs(none), neverUp}, isFalse, clusterv1.ObjectDoesNotExistReason, ""},
 		{"control plane: stand-alone, up", clusterv1.ClusterControlPlaneAvailableCondition, []change{standalone}, isTrueNow, clusterv1.AvailableReason, ""},
 		{"control plane: stand-alone, awaited", clusterv1.ClusterControlPlaneAvailableCondition, []change{standalone, neverUp}, isFalse, clusterv1.NotAvailableReason, "Node"},
 		{"initialized", clusterv1.ClusterControlPlaneInitializedCondition, []change{controlPlaneIs(none)}, isTrueNow, clusterv1.ClusterControlPlaneInitializedReason, ""},
 		{"initialized: not yet", clusterv1.ClusterControlPlaneInitializedCondition, []change{fresh}, isFalse, clusterv1.ClusterControlPlaneNotInitializedReason, ""},
 		{"initialized: nothing to ask", clusterv1.ClusterControlPlaneInitializedCondition, []change{fresh, controlPlaneIs(none)}, isUnknown, clusterv1.ObjectDoesNotExistReason, ""},
-		{"initialized: unreadable", clusterv1.ClusterControlPlaneInitializedCondition, []change{fresh, controlPlaneIs(Referred{Err: errRead})}, isUnknown, clusterv1.InternalErrorReason, ""},
+		{"initialized: unreadable", clusterv1.ClusterControlPlaneInitializedCondition, []change{fresh, controlPlaneIs(referred.Object{Err: errRead})}, isUnknown, clusterv1.InternalErrorReason, ""},
 
 		{"workers", clusterv1.ClusterWorkersAvailableCondition, nil, isTrueNow, clusterv1.AvailableReason, ""},
 		{"workers: none", clusterv1.ClusterWorkersAvailableCondition, []change{empty}, isTrueNow, clusterv1.ClusterWorkersAvailableNoWorkersReason, ""},

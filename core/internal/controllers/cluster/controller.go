@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
@@ -18,6 +21,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/core/internal/freshness"
+	"github.com/slipway-capi/slipway/core/internal/referred"
 )
 
 // FieldOwner is the name under which this controller writes.
@@ -35,8 +39,10 @@ var ownConditions = []string{
 // Controller reconciles Clusters.
 type Controller struct {
 	Client client.Client
-	// Live reads without cache, for Secrets of users that carry no label.
-	Live         client.Reader
+	// Live reads without cache, for Secrets of users that carry no label and where being late would do harm.
+	Live client.Reader
+	// Secrets reads those that belong to clusters from memory.
+	Secrets      client.Reader
 	Resolver     *contractversion.Resolver
 	ClusterCache clustercache.Cache
 	Recorder     events.EventRecorder
@@ -48,32 +54,33 @@ type Controller struct {
 	BeforeDeleteHook bool
 
 	writes   freshness.Tracker
-	watcher  *external.Watcher
-	referred handler.EventHandler
+	provider referred.Reader
 }
 
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters;clusters/status,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters/finalizers,verbs=update
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinesets;machinedeployments;machinepools,verbs=get;list;watch;delete
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusterclasses,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
 
 // SetupWithManager registers the controller and its watches.
 func (c *Controller) SetupWithManager(ctx context.Context, mgr ctrl.Manager, concurrency int) error {
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &clusterv1.Cluster{}, referenceIndex, byReference); err != nil {
 		return fmt.Errorf("indexing clusters by %s: %w", referenceIndex, err)
 	}
-	member := memberHandler()
+	member, telling := memberHandler(), builder.WithPredicates(predicate.Funcs{UpdateFunc: tells})
 	self, err := ctrl.NewControllerManagedBy(mgr).Named("cluster").For(&clusterv1.Cluster{}).
-		Watches(&clusterv1.Machine{}, member).Watches(&clusterv1.MachineSet{}, member).
-		Watches(&clusterv1.MachineDeployment{}, member).Watches(&clusterv1.MachinePool{}, member).
+		Watches(&clusterv1.Machine{}, member, telling).Watches(&clusterv1.MachineSet{}, member, telling).
+		Watches(&clusterv1.MachineDeployment{}, member, telling).Watches(&clusterv1.MachinePool{}, member, telling).
+		Watches(&clusterv1.ClusterClass{}, handler.EnqueueRequestsFromMapFunc(c.ofClass)).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(c.ofSecret)).
 		WatchesMetadata(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(c.ofCRD)).
 		WatchesRawSource(c.ClusterCache.Source("cluster", &handler.EnqueueRequestForObject{}, clustercache.WithProbeFailure(c.ConnectionGrace))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Build(c)
 	if err != nil {
 		return fmt.Errorf("building the cluster controller: %w", err)
 	}
-	c.watcher = external.NewWatcher(self, mgr.GetCache())
-	c.referred = handler.EnqueueRequestsFromMapFunc(c.ofReferred)
+	c.provider = referred.Reader{Client: c.Client, Resolver: c.Resolver, Watcher: external.NewWatcher(self, mgr.GetCache()), Handler: handler.EnqueueRequestsFromMapFunc(c.ofReferred)}
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"cmp"
+
 	"github.com/slipway-capi/slipway/contract/accessors"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
@@ -9,7 +11,24 @@ import (
 )
 
 // tally adds numbers up that may be unknown; it is unknown while none was known.
-type tally struct{ desired, replicas, ready, available, upToDate *int32 }
+type tally struct {
+	desired, replicas, ready, available, upToDate *int32
+
+	versions []clusterv1.StatusVersion
+}
+
+func (t *tally) known() bool {
+	return t.desired != nil || t.replicas != nil || t.ready != nil || t.available != nil || t.upToDate != nil || len(t.versions) > 0
+}
+
+// versionOf is what a Machine runs, or is to run while it has no Node.
+func versionOf(m *clusterv1.Machine) []clusterv1.StatusVersion {
+	v := cmp.Or(m.Status.NodeInfo.KubeletVersion, m.Spec.Version)
+	if v == "" {
+		return nil
+	}
+	return []clusterv1.StatusVersion{{Version: v, Replicas: 1}}
+}
 
 func plus(sum **int32, n *int32) {
 	if n == nil {
@@ -39,6 +58,7 @@ func (t *tally) machine(m *clusterv1.Machine) {
 		return &n
 	}
 	one := int32(1)
+	t.versions = append(t.versions, versionOf(m)...)
 	t.add(&one, &one, count(clusterv1.ReadyCondition), count(clusterv1.AvailableCondition), count(clusterv1.MachineUpToDateCondition))
 }
 
@@ -49,19 +69,18 @@ func (d *Decision) counters(w World) {
 	}
 	d.controlPlaneCounters(w)
 	var t tally
-	var versions []clusterv1.StatusVersion
 	for _, md := range w.Descendants.MachineDeployments {
 		t.add(md.Spec.Replicas, md.Status.Replicas, md.Status.ReadyReplicas, md.Status.AvailableReplicas, md.Status.UpToDateReplicas)
-		versions = append(versions, md.Status.Versions...)
+		t.versions = append(t.versions, md.Status.Versions...)
 	}
 	for _, p := range w.Descendants.MachinePools {
 		t.add(p.Spec.Replicas, p.Status.Replicas, p.Status.ReadyReplicas, p.Status.AvailableReplicas, p.Status.UpToDateReplicas)
-		versions = append(versions, p.Status.Versions...)
+		t.versions = append(t.versions, p.Status.Versions...)
 	}
 	for _, ms := range w.Descendants.MachineSets {
 		if ms.Labels[clusterv1.MachineDeploymentNameLabel] == "" {
 			t.add(ms.Spec.Replicas, ms.Status.Replicas, ms.Status.ReadyReplicas, ms.Status.AvailableReplicas, ms.Status.UpToDateReplicas)
-			versions = append(versions, ms.Status.Versions...)
+			t.versions = append(t.versions, ms.Status.Versions...)
 		}
 	}
 	for _, m := range w.Descendants.Machines {
@@ -70,22 +89,21 @@ func (d *Decision) counters(w World) {
 		}
 	}
 	d.Cluster.Status.Workers = nil
-	if t != (tally{}) {
+	if t.known() {
 		d.Cluster.Status.Workers = &clusterv1.WorkersStatus{DesiredReplicas: t.desired, Replicas: t.replicas, ReadyReplicas: t.ready,
-			AvailableReplicas: t.available, UpToDateReplicas: t.upToDate, Versions: rollup.Versions(versions)}
+			AvailableReplicas: t.available, UpToDateReplicas: t.upToDate, Versions: rollup.Versions(t.versions)}
 	}
 }
 
 func (d *Decision) controlPlaneCounters(w World) {
 	var t tally
-	var versions []clusterv1.StatusVersion
 	switch cp := w.ControlPlane.Object; {
 	case cp != nil:
 		contract := accessors.ControlPlane(cp.Contract)
 		n, err := contract.Counters(cp.Unstructured)
 		d.fail(err)
 		t.add(n.Desired, n.Replicas, n.Ready, n.Available, n.UpToDate)
-		versions, err = contract.Versions(cp.Unstructured)
+		t.versions, err = contract.Versions(cp.Unstructured)
 		d.fail(err)
 	case w.ControlPlane.Err != nil:
 		return
@@ -95,10 +113,11 @@ func (d *Decision) controlPlaneCounters(w World) {
 				t.machine(m)
 			}
 		}
+		t.versions = rollup.Versions(t.versions)
 	}
 	d.Cluster.Status.ControlPlane = nil
-	if t != (tally{}) {
+	if t.known() {
 		d.Cluster.Status.ControlPlane = &clusterv1.ClusterControlPlaneStatus{DesiredReplicas: t.desired, Replicas: t.replicas, ReadyReplicas: t.ready,
-			AvailableReplicas: t.available, UpToDateReplicas: t.upToDate, Versions: versions}
+			AvailableReplicas: t.available, UpToDateReplicas: t.upToDate, Versions: t.versions}
 	}
 }

@@ -12,15 +12,11 @@ import (
 	"github.com/slipway-capi/slipway/contract/accessors"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
-	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/paused"
+	"github.com/slipway-capi/slipway/core/internal/referred"
 )
-
-// authorityPoll is how often to look for the authority of a cluster that a user has yet to provide: such Secrets may carry no
-// label, so that no watch sees them.
-const authorityPoll = 30 * time.Second
 
 // Decide says what to do about a Cluster, given all that is known about it. It is pure: same world, same decision.
 func Decide(w World) Decision {
@@ -40,6 +36,10 @@ func Decide(w World) Decision {
 	d.infrastructure(w)
 	d.controlPlane(w)
 	d.kubeconfig(w)
+	d.failures(w)
+	if !w.deleting() {
+		d.fail(w.Class.Err) // a class that is gone must not keep its clusters
+	}
 	if w.deleting() {
 		d.delete(w)
 	}
@@ -50,7 +50,7 @@ func Decide(w World) Decision {
 	return d
 }
 
-func (d *Decision) adopt(w World, r Referred) {
+func (d *Decision) adopt(w World, r referred.Object) {
 	if r.Object == nil || w.deleting() || !r.Object.GetDeletionTimestamp().IsZero() {
 		return
 	}
@@ -81,7 +81,7 @@ func (d *Decision) infrastructure(w World) {
 		return
 	}
 	if c.Spec.InfrastructureRef.Name == "" {
-		if !w.deleting() && c.Spec.Topology.ClassRef.Name == "" {
+		if !w.deleting() && !w.hasTopology() {
 			init.InfrastructureProvisioned = &yes
 		}
 		return
@@ -164,28 +164,22 @@ func (d *Decision) endpoint(path accessors.Path[clusterv1.APIEndpoint], obj *uns
 	}
 }
 
-// kubeconfig is this controller's work only where there is no control plane object to do it.
-func (d *Decision) kubeconfig(w World) {
-	c := d.Cluster
-	if w.deleting() || c.Spec.ControlPlaneRef.Name != "" || c.Spec.ControlPlaneEndpoint.Host == "" || w.Kubeconfig.Exists || c.Spec.Topology.ClassRef.Name != "" {
-		return
+// failures shows what provider objects of the older contract call terminal. Nothing acts on it.
+func (d *Decision) failures(w World) {
+	d.Cluster.Status.Deprecated.V1Beta1 = nil
+	for _, o := range []referred.Object{w.Infrastructure, w.ControlPlane} {
+		if o.Object == nil {
+			continue
+		}
+		if reason, message := accessors.Failure(o.Object.Unstructured); reason != "" || message != "" {
+			d.Cluster.Status.Deprecated.V1Beta1 = &clusterv1.MachineDeprecatedV1Beta1Status{FailureReason: reason, FailureMessage: message}
+			return
+		}
 	}
-	d.fail(w.Kubeconfig.Err)
-	if w.Kubeconfig.CA == nil {
-		d.look(authorityPoll)
-		return
-	}
-	d.Actions = append(d.Actions, CreateKubeconfig{Endpoint: c.Spec.ControlPlaneEndpoint, CA: *w.Kubeconfig.CA})
-}
-
-// awaitsProvider says that a kind is not installed, or not as the contract wants it. That is no state to try again: the
-// watch on CustomResourceDefinitions tells when it changes.
-func awaitsProvider(err error) bool {
-	return errors.Is(err, contractversion.ErrNoCRD) || errors.Is(err, contractversion.ErrNoContract)
 }
 
 func (d *Decision) fail(err error) {
-	if err != nil && !awaitsProvider(err) {
+	if err != nil && !referred.AwaitsProvider(err) {
 		d.Err = errors.Join(d.Err, err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
+	"github.com/slipway-capi/slipway/core/internal/referred"
 )
 
 // named is one object that must go before the deletion can go on.
@@ -27,7 +28,7 @@ type named struct {
 
 // delete takes the first unfinished step: workers, control plane, infrastructure, finalizer.
 func (d *Decision) delete(w World) {
-	if _, agreed := w.Cluster.Annotations[runtimev1.OkToDeleteAnnotation]; w.BeforeDeleteHook && w.Cluster.Spec.Topology.ClassRef.Name != "" && !agreed {
+	if _, agreed := w.Cluster.Annotations[runtimev1.OkToDeleteAnnotation]; w.BeforeDeleteHook && w.hasTopology() && !agreed {
 		d.deleting(clusterv1.ClusterDeletingWaitingForBeforeDeleteHookReason, "Waiting for the hook BeforeClusterDelete to agree")
 		return
 	}
@@ -48,6 +49,12 @@ func (d *Decision) delete(w World) {
 		d.Cluster.Finalizers = slices.DeleteFunc(d.Cluster.Finalizers, func(f string) bool { return f == clusterv1.ClusterFinalizer })
 		d.Events = append(d.Events, Event{"Deleted", "Cluster " + w.Cluster.Name + " has been deleted"})
 	}
+}
+
+// aboutToPassWorkers says that the deletion of what workers depend on would begin now, as no worker is to be seen.
+func (w World) aboutToPassWorkers() bool {
+	stands := func(r referred.Object) bool { return r.Object != nil && r.Object.GetDeletionTimestamp().IsZero() }
+	return w.deleting() && w.Descendants.Err == nil && len(workersOf(w)) == 0 && (stands(w.ControlPlane) || stands(w.Infrastructure))
 }
 
 // workersOf is all that must go before the control plane; the control plane's Machines count only if no object owns them.
@@ -109,11 +116,11 @@ func tell(list []named) string {
 
 // remove deletes a referred object and says whether it is still there. Unreadable is not gone; was says
 // whether it has ever been up.
-func (d *Decision) remove(r Referred, was bool, reason string) bool {
+func (d *Decision) remove(r referred.Object, was bool, reason string) bool {
 	switch {
 	case errors.Is(r.Err, contractversion.ErrNoCRD) && !was:
 		return false // a kind that was never installed: there is nothing that could be left behind
-	case awaitsProvider(r.Err):
+	case referred.AwaitsProvider(r.Err):
 		d.deleting(reason, r.Err.Error())
 		return true
 	case r.Err != nil:

@@ -15,6 +15,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/core/internal/referred"
 )
 
 var errNoKind = fmt.Errorf("fakeclusters: %w", contractversion.ErrNoCRD)
@@ -56,11 +57,11 @@ func TestDeletionSteps(t *testing.T) {
 			w.Descendants.Machines[0].OwnerReferences = []metav1.OwnerReference{owner()}
 		}}, reason: clusterv1.ClusterDeletingWaitingForWorkersDeletionReason, deletes: []string{"Machine cp"}},
 		{name: "4 then the control plane", changes: []change{onlyControlPlane}, reason: clusterv1.ClusterDeletingWaitingForControlPlaneDeletionReason, message: "* FakeControlPlane: c", deletes: []string{"FakeControlPlane c"}},
-		{name: "4 unreadable is not gone", changes: []change{empty, controlPlaneIs(Referred{Err: errRead})}, reason: clusterv1.ClusterDeletingWaitingForControlPlaneDeletionReason, err: "refused"},
+		{name: "4 unreadable is not gone", changes: []change{empty, controlPlaneIs(referred.Object{Err: errRead})}, reason: clusterv1.ClusterDeletingWaitingForControlPlaneDeletionReason, err: "refused"},
 		{name: "5 then the infrastructure", changes: []change{empty, controlPlaneIs(none)}, reason: clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason, deletes: []string{"FakeCluster c"}},
-		{name: "5 unreadable is not gone", changes: []change{empty, controlPlaneIs(none), infrastructureIs(Referred{Err: errRead})}, reason: clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason, err: "refused"},
-		{name: "5 a kind that was never installed leaves nothing behind", changes: []change{fresh, controlPlaneIs(none), infrastructureIs(Referred{Err: errNoKind})}, reason: clusterv1.DeletionCompletedReason},
-		{name: "5 a kind that is gone may leave something behind", changes: []change{empty, controlPlaneIs(none), infrastructureIs(Referred{Err: errNoKind})},
+		{name: "5 unreadable is not gone", changes: []change{empty, controlPlaneIs(none), infrastructureIs(referred.Object{Err: errRead})}, reason: clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason, err: "refused"},
+		{name: "5 a kind that was never installed leaves nothing behind", changes: []change{fresh, controlPlaneIs(none), infrastructureIs(referred.Object{Err: errNoKind})}, reason: clusterv1.DeletionCompletedReason},
+		{name: "5 a kind that is gone may leave something behind", changes: []change{empty, controlPlaneIs(none), infrastructureIs(referred.Object{Err: errNoKind})},
 			reason: clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason, message: errNoKind.Error()},
 		{name: "6 then the cluster", changes: []change{empty, gone}, reason: clusterv1.DeletionCompletedReason},
 		{name: "6 a cluster that never had anything", changes: []change{fresh, gone}, reason: clusterv1.DeletionCompletedReason},
@@ -126,7 +127,7 @@ func checkOrder(t *testing.T, seed int64, w World, d Decision) {
 			workers++
 		}
 	}
-	known := func(r Referred) bool { return r.Object == nil && r.Err == nil }
+	known := func(r referred.Object) bool { return r.Object == nil && r.Err == nil }
 	for _, what := range deletedBy(d) {
 		switch what {
 		case "FakeControlPlane c":
@@ -152,12 +153,12 @@ func live(random *rand.Rand, w *World, d Decision, troubled bool) {
 	ends := func(o client.Object) bool {
 		return !o.GetDeletionTimestamp().IsZero() && (!troubled || random.Intn(3) == 0)
 	}
-	for _, r := range []*Referred{&w.ControlPlane, &w.Infrastructure} {
+	for _, r := range []*referred.Object{&w.ControlPlane, &w.Infrastructure} {
 		switch {
 		case r.Err != nil && (!troubled || random.Intn(2) == 0), r.Object != nil && ends(r.Object):
 			*r = none
 		case r.Missing && troubled && random.Intn(6) == 0:
-			*r = Referred{Err: errRead}
+			*r = referred.Object{Err: errRead}
 		}
 	}
 	members(w, ends)

@@ -9,6 +9,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/certificates"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/core/internal/referred"
 )
 
 func TestARunningClusterNeedsNothing(t *testing.T) {
@@ -51,7 +52,7 @@ func TestWhatTheInfrastructureReports(t *testing.T) {
 	address := map[string]any{"controlPlaneEndpoint": endpoint("10.0.0.9", 6443)}
 	for _, c := range []struct {
 		name    string
-		object  Referred
+		object  referred.Object
 		up      bool
 		host    string
 		domains []string
@@ -69,7 +70,7 @@ func TestWhatTheInfrastructureReports(t *testing.T) {
 		{name: "an endpoint of the wrong type", object: found("FakeCluster", map[string]any{"controlPlaneEndpoint": "10.0.0.9"}, provisioned), up: true, err: "controlPlaneEndpoint"},
 		{name: "domains of the wrong type", object: found("FakeCluster", nil, withDomains("a,b")), up: true, err: "failureDomains"},
 		{name: "missing", object: none},
-		{name: "unreadable", object: Referred{Err: errRead}, err: "refused"},
+		{name: "unreadable", object: referred.Object{Err: errRead}, err: "refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := Decide(world(fresh, infrastructureIs(c.object)))
@@ -107,7 +108,7 @@ func TestWhatTheControlPlaneReports(t *testing.T) {
 	address := map[string]any{"controlPlaneEndpoint": endpoint("10.0.0.7", 6443)}
 	for _, c := range []struct {
 		name   string
-		object Referred
+		object referred.Object
 		up     bool
 		host   string
 		err    string
@@ -118,7 +119,7 @@ func TestWhatTheControlPlaneReports(t *testing.T) {
 		{name: "the older contract", object: older(found("FakeControlPlane", address, map[string]any{"initialized": true})), up: true, host: "10.0.0.7"},
 		{name: "a flag of the wrong type", object: found("FakeControlPlane", nil, map[string]any{"initialization": map[string]any{"controlPlaneInitialized": int64(1)}}), err: "controlPlaneInitialized"},
 		{name: "missing", object: none},
-		{name: "unreadable", object: Referred{Err: errRead}, err: "refused"},
+		{name: "unreadable", object: referred.Object{Err: errRead}, err: "refused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := Decide(world(fresh, controlPlaneIs(c.object)))
@@ -159,11 +160,11 @@ func TestAdoption(t *testing.T) {
 }
 
 func TestKubeconfigWithoutControlPlaneObject(t *testing.T) {
-	ca := &certificates.KeyPair{}
-	missing := func(w *World) { w.Kubeconfig.Exists = false }
+	ca := &certificates.KeyPair{Key: []byte("key")}
+	missing := func(w *World) { w.Kubeconfig.Secret = nil }
 	authority := func(w *World) { w.Kubeconfig = KubeconfigView{CA: ca} }
 	d := Decide(world(standalone, missing, authority))
-	assert.Equal(t, []Action{CreateKubeconfig{Endpoint: clusterv1.APIEndpoint{Host: "10.0.0.1", Port: 6443}, CA: *ca}}, d.Actions)
+	assert.Equal(t, []Action{StoreKubeconfig{Endpoint: clusterv1.APIEndpoint{Host: "10.0.0.1", Port: 6443}, CA: *ca}}, d.Actions)
 	assert.Empty(t, Decide(world(standalone)).Actions, "it exists")
 	assert.Empty(t, Decide(world(authority)).Actions, "the control plane object makes it")
 	assert.Empty(t, Decide(world(standalone, authority, fresh, standalone, authority)).Actions, "no endpoint yet")
@@ -181,7 +182,7 @@ func TestStandaloneControlPlaneInitializesWithItsFirstNode(t *testing.T) {
 }
 
 func TestAClusterWithoutReferences(t *testing.T) {
-	d := Decide(world(fresh, standalone, infrastructureIs(Referred{}), clusterWith(func(c *clusterv1.Cluster) { c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{} })))
+	d := Decide(world(fresh, standalone, infrastructureIs(referred.Object{}), clusterWith(func(c *clusterv1.Cluster) { c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{} })))
 	require.NoError(t, d.Err)
 	assert.True(t, conditions.IsTrue(d.Cluster, clusterv1.InfrastructureReadyCondition), "someone else provides it")
 	assert.Equal(t, clusterv1.ClusterPhasePending, d.Cluster.Status.Phase)

@@ -8,12 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/certificates"
-	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/kubeconfig"
 	"github.com/slipway-capi/slipway/contract/labels"
 )
@@ -22,48 +20,44 @@ import (
 func (c *Controller) observe(ctx context.Context, cluster *clusterv1.Cluster) World {
 	key := client.ObjectKeyFromObject(cluster)
 	w := World{Now: time.Now(), Cluster: cluster, ConnectionGrace: c.ConnectionGrace, BeforeDeleteHook: c.BeforeDeleteHook, Health: c.ClusterCache.Health(key)}
-	w.Infrastructure = c.refer(ctx, cluster.Spec.InfrastructureRef, cluster.Namespace)
-	w.ControlPlane = c.refer(ctx, cluster.Spec.ControlPlaneRef, cluster.Namespace)
-	w.Descendants = c.descendants(ctx, cluster)
-	if cluster.Spec.ControlPlaneRef.Name == "" {
-		w.Kubeconfig = c.kubeconfig(ctx, key)
+	w.Infrastructure = c.provider.Read(ctx, cluster.Spec.InfrastructureRef, cluster.Namespace)
+	w.ControlPlane = c.provider.Read(ctx, cluster.Spec.ControlPlaneRef, cluster.Namespace)
+	w.Class = c.class(ctx, cluster)
+	w.Descendants = descendants(ctx, c.Client, cluster)
+	if w.aboutToPassWorkers() {
+		// What is deleted next is needed to delete workers. A cache that lags behind must not hide the last of them.
+		w.Descendants = descendants(ctx, c.Live, cluster)
+	}
+	if makesKubeconfig(cluster) {
+		c.kubeconfig(ctx, key, &w)
 	}
 	return w
 }
 
-// watch starts the watch on the kind of a reference, also of an object that is missing now: it wakes us when it appears.
-func (c *Controller) watch(ctx context.Context, ref clusterv1.ContractVersionedObjectReference) error {
-	gvk, _, err := c.Resolver.GVK(ctx, schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind})
-	if err != nil {
-		return err
+// class reads what the ClusterClass of a topology adds to its Clusters.
+func (c *Controller) class(ctx context.Context, cluster *clusterv1.Cluster) Class {
+	key := classKey(cluster)
+	if key.Name == "" {
+		return Class{}
 	}
-	return c.watcher.Watch(gvk, c.referred)
-}
-
-func (c *Controller) refer(ctx context.Context, ref clusterv1.ContractVersionedObjectReference, namespace string) Referred {
-	if ref.Name == "" {
-		return Referred{}
-	}
-	if err := c.watch(ctx, ref); err != nil {
-		return Referred{Err: err}
-	}
-	obj, err := external.Get(ctx, c.Client, c.Resolver, ref, namespace)
+	class := &clusterv1.ClusterClass{}
+	err := c.Client.Get(ctx, key, class)
 	switch {
-	case err == nil:
-		return Referred{Object: obj}
-	case external.IsNotFound(err):
-		return Referred{Missing: true}
+	case apierrors.IsNotFound(err):
+		return Class{Err: fmt.Errorf("ClusterClass %s does not exist", key)}
+	case err != nil:
+		return Class{Err: fmt.Errorf("reading ClusterClass %s: %w", key, err)}
 	}
-	return Referred{Err: err}
+	return Class{AvailabilityGates: class.Spec.AvailabilityGates}
 }
 
-func (c *Controller) descendants(ctx context.Context, cluster *clusterv1.Cluster) Descendants {
+func descendants(ctx context.Context, reader client.Reader, cluster *clusterv1.Cluster) Descendants {
 	var d Descendants
 	opts := []client.ListOption{client.InNamespace(cluster.Namespace), client.MatchingLabels(labels.OfCluster(cluster.Name))}
 	machines, sets := &clusterv1.MachineList{}, &clusterv1.MachineSetList{}
 	deployments, pools := &clusterv1.MachineDeploymentList{}, &clusterv1.MachinePoolList{}
 	for _, l := range []client.ObjectList{machines, sets, deployments, pools} {
-		if err := c.Client.List(ctx, l, opts...); err != nil {
+		if err := reader.List(ctx, l, opts...); err != nil {
 			d.Err = errors.Join(d.Err, fmt.Errorf("listing descendants: %w", err))
 		}
 	}
@@ -80,17 +74,24 @@ func pointers[T any](list []T) []*T {
 	return out
 }
 
-func (c *Controller) kubeconfig(ctx context.Context, cluster client.ObjectKey) KubeconfigView {
-	err := c.Client.Get(ctx, kubeconfig.SecretKey(cluster), &corev1.Secret{})
-	if err == nil {
-		return KubeconfigView{Exists: true}
+// kubeconfig looks for the Secret in memory first, and for the authority only when it is needed: private keys are never cached.
+func (c *Controller) kubeconfig(ctx context.Context, cluster client.ObjectKey, w *World) {
+	secret := &corev1.Secret{}
+	err := c.Secrets.Get(ctx, kubeconfig.SecretKey(cluster), secret)
+	if apierrors.IsNotFound(err) {
+		err = c.Live.Get(ctx, kubeconfig.SecretKey(cluster), secret)
 	}
-	if !apierrors.IsNotFound(err) {
-		return KubeconfigView{Err: fmt.Errorf("reading kubeconfig Secret: %w", err)}
+	switch {
+	case err == nil:
+		w.Kubeconfig.Secret = secret
+		if !dueForRenewal(*w) {
+			return
+		}
+	case !apierrors.IsNotFound(err):
+		w.Kubeconfig.Err = fmt.Errorf("reading kubeconfig Secret: %w", err)
+		return
 	}
 	set := []certificates.Entry{{Purpose: certificates.ClusterCA}}
-	if _, err := certificates.Lookup(ctx, certificates.Source{Cached: c.Client, Live: c.Live}, cluster, set); err != nil {
-		return KubeconfigView{Err: err}
-	}
-	return KubeconfigView{CA: set[0].Pair}
+	_, w.Kubeconfig.Err = certificates.Lookup(ctx, certificates.Source{Cached: c.Live}, cluster, set)
+	w.Kubeconfig.CA = set[0].Pair
 }

@@ -3,12 +3,14 @@ package cluster
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/certificates"
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/core/internal/referred"
 )
 
 // World is all that is known when a decision about one Cluster is taken.
@@ -16,7 +18,8 @@ type World struct {
 	Now     time.Time
 	Cluster *clusterv1.Cluster
 
-	Infrastructure, ControlPlane Referred
+	Infrastructure, ControlPlane referred.Object
+	Class                        Class
 	Descendants                  Descendants
 	Kubeconfig                   KubeconfigView
 	Health                       clustercache.HealthState
@@ -26,13 +29,11 @@ type World struct {
 	BeforeDeleteHook bool
 }
 
-// Referred is a provider object as it was found.
-type Referred struct {
-	// Object is nil if there is no reference, if it is missing, or if it could not be read.
-	Object *external.Object
-	// Missing says that the object is known not to exist; an unreadable one is not missing.
-	Missing bool
-	Err     error
+// Class is what the controller needs of the ClusterClass of a topology.
+type Class struct {
+	AvailabilityGates []clusterv1.ClusterAvailabilityGate
+	// Err says that the class is missing or cannot be read.
+	Err error
 }
 
 // Descendants is everything that belongs to the Cluster besides the two objects it refers to.
@@ -46,12 +47,16 @@ type Descendants struct {
 
 // KubeconfigView is what matters for the kubeconfig of a Cluster that has no control plane object.
 type KubeconfigView struct {
-	Exists bool
-	CA     *certificates.KeyPair
-	Err    error
+	// Secret is nil while there is none.
+	Secret *corev1.Secret
+	// CA is looked for only when a kubeconfig is to be made.
+	CA  *certificates.KeyPair
+	Err error
 }
 
 func (w World) deleting() bool { return !w.Cluster.DeletionTimestamp.IsZero() }
+
+func (w World) hasTopology() bool { return w.Cluster.Spec.Topology.ClassRef.Name != "" }
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
@@ -81,12 +86,14 @@ type Delete struct {
 	Because string
 }
 
-// CreateKubeconfig stores a kubeconfig made from the cluster's authority.
-type CreateKubeconfig struct {
+// StoreKubeconfig stores a kubeconfig made from the cluster's authority.
+type StoreKubeconfig struct {
 	Endpoint clusterv1.APIEndpoint
 	CA       certificates.KeyPair
+	// Old is the Secret whose kubeconfig is renewed; nil makes a new one.
+	Old *corev1.Secret
 }
 
-func (Adopt) isAction()            {}
-func (Delete) isAction()           {}
-func (CreateKubeconfig) isAction() {}
+func (Adopt) isAction()           {}
+func (Delete) isAction()          {}
+func (StoreKubeconfig) isAction() {}
