@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -15,6 +16,7 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/cloning"
+	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
@@ -57,6 +59,13 @@ func (c *Controller) carryOut(ctx context.Context, w World, action Action) error
 		return c.create(ctx, w, a)
 	case Delete:
 		return c.remove(ctx, w, a)
+	case Tell:
+		return c.tell(ctx, a.Machine, a.Condition)
+	case Remediate:
+		if err := c.tell(ctx, a.Machine, &a.Condition); err != nil {
+			return err
+		}
+		return c.remove(ctx, w, Delete{Machine: a.Machine, Why: a.Why})
 	case Adopt:
 		m := a.Machine.DeepCopy()
 		h := patch.Begin(c.Client, FieldOwner, m)
@@ -118,6 +127,18 @@ func (c *Controller) create(ctx context.Context, w World, a Create) (err error) 
 	log.FromContext(ctx).Info("Created Machine", "machine", m.Name, "reason", a.Why.Reason, "because", a.Why.Because)
 	c.event(w.Set, corev1.EventTypeNormal, "SuccessfulCreate", "Created Machine "+m.Name+": "+a.Why.Because)
 	return nil
+}
+
+// tell sets or takes away the condition OwnerRemediated of a Machine.
+func (c *Controller) tell(ctx context.Context, m *clusterv1.Machine, condition *metav1.Condition) error {
+	after := m.DeepCopy()
+	h := patch.Begin(c.Client, FieldOwner, m)
+	if condition == nil {
+		conditions.Delete(after, clusterv1.MachineOwnerRemediatedCondition)
+	} else {
+		conditions.Set(after, *condition)
+	}
+	return h.Finish(ctx, after, patch.OwnedOnly(clusterv1.MachineOwnerRemediatedCondition))
 }
 
 // refused says whether an error proves that nothing was stored.

@@ -42,6 +42,7 @@ func Decide(w World) Decision {
 		d.adopt(w)
 		d.sync(w)
 		d.sweep(w)
+		d.remediate(w)
 		d.scale(w)
 	}
 	d.describe(w)

@@ -39,6 +39,9 @@ func (c *Controller) observe(ctx context.Context, s *clusterv1.MachineSet) (Worl
 	if !s.DeletionTimestamp.IsZero() {
 		return w, nil
 	}
+	if err := c.deployment(ctx, &w); err != nil {
+		return w, err
+	}
 	spec := s.Spec.Template.Spec
 	w.Bootstrap = c.template(ctx, spec.Bootstrap.ConfigRef, s.Namespace)
 	w.Infrastructure = c.template(ctx, spec.InfrastructureRef, s.Namespace)
@@ -62,6 +65,24 @@ func (c *Controller) observe(ctx context.Context, s *clusterv1.MachineSet) (Worl
 		w.Suffixes = append(w.Suffixes, rand.String(suffixLength))
 	}
 	return w, nil
+}
+
+// deployment reads the MachineDeployment that controls the set.
+func (c *Controller) deployment(ctx context.Context, w *World) error {
+	owner := metav1.GetControllerOf(w.Set)
+	if owner == nil || owner.Kind != "MachineDeployment" {
+		return nil
+	}
+	md := &clusterv1.MachineDeployment{}
+	err := c.Client.Get(ctx, client.ObjectKey{Namespace: w.Set.Namespace, Name: owner.Name}, md)
+	if apierrors.IsNotFound(err) {
+		return nil // it is going, and the set with it
+	}
+	if err != nil {
+		return fmt.Errorf("reading MachineDeployment %s: %w", owner.Name, err)
+	}
+	w.Deployment = md
+	return nil
 }
 
 func (c *Controller) machines(ctx context.Context, w *World) error {

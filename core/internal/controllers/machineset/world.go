@@ -3,6 +3,7 @@ package machineset
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -16,6 +17,8 @@ type World struct {
 	Now     time.Time
 	Set     *clusterv1.MachineSet
 	Cluster *clusterv1.Cluster
+	// Deployment is the MachineDeployment that the set belongs to; nil for others.
+	Deployment *clusterv1.MachineDeployment
 	// Machines are those that the set controls.
 	Machines []*clusterv1.Machine
 	// Orphans match the selector and have no controller.
@@ -88,6 +91,19 @@ type Delete struct {
 	Why     decision.Why
 }
 
+// Remediate deletes a Machine that is ill, after the condition that says so has been stored.
+type Remediate struct {
+	Machine   *clusterv1.Machine
+	Condition metav1.Condition
+	Why       decision.Why
+}
+
+// Tell sets the condition OwnerRemediated of a Machine; without a condition it is taken away.
+type Tell struct {
+	Machine   *clusterv1.Machine
+	Condition *metav1.Condition
+}
+
 // Adopt makes the set the controller of a Machine.
 type Adopt struct{ Machine *clusterv1.Machine }
 
@@ -115,6 +131,8 @@ type OwnTemplate struct{ Object *external.Object }
 
 func (Create) isAction()       {}
 func (Delete) isAction()       {}
+func (Remediate) isAction()    {}
+func (Tell) isAction()         {}
 func (Adopt) isAction()        {}
 func (Sync) isAction()         {}
 func (SyncMetadata) isAction() {}
