@@ -7,6 +7,9 @@ const (
 
 // Annotation keys.
 const (
+	// FaultsAnnotation on a DevCluster of the in-memory backend says what goes wrong in it; see docs/faults.md.
+	FaultsAnnotation = "inmemorycluster.infrastructure.cluster.x-k8s.io/faults"
+
 	ListenerAnnotationName = "inmemorycluster.infrastructure.cluster.x-k8s.io/listener"
 )
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/slipway-capi/slipway/contract/manager"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/faults"
 )
 
 // +kubebuilder:webhook:path=/mutate-infrastructure-cluster-x-k8s-io-v1beta2-devcluster,mutating=true,failurePolicy=fail,matchPolicy=Equivalent,sideEffects=None,groups=infrastructure.cluster.x-k8s.io,resources=devclusters,verbs=create;update,versions=v1beta2,name=default.devcluster.infrastructure.cluster.x-k8s.io,admissionReviewVersions=v1
@@ -20,10 +21,10 @@ const defaultPort = 6443
 func devCluster() rules[*infrav1.DevCluster] {
 	return rules[*infrav1.DevCluster]{
 		kind: "DevCluster",
-		spec: func(c *infrav1.DevCluster) any { return c.Spec },
+		spec: func(c *infrav1.DevCluster) any { return []any{c.Spec, c.Annotations[infrav1.FaultsAnnotation]} },
 		fill: func(c *infrav1.DevCluster) { defaultCluster(&c.Spec) },
 		judge: func(c, _ *infrav1.DevCluster) field.ErrorList {
-			return judgeCluster(c.Spec, field.NewPath("spec"))
+			return append(judgeCluster(c.Spec, field.NewPath("spec")), judgeFaults(c)...)
 		},
 	}
 }
@@ -44,6 +45,21 @@ func devClusterTemplate(features manager.Features) rules[*infrav1.DevClusterTemp
 			return unchanged(before.Spec.Template.Spec, t.Spec.Template.Spec)
 		},
 	}
+}
+
+func judgeFaults(c *infrav1.DevCluster) field.ErrorList {
+	text, set := c.Annotations[infrav1.FaultsAnnotation]
+	if !set {
+		return nil
+	}
+	path := field.NewPath("metadata", "annotations").Key(infrav1.FaultsAnnotation)
+	if c.Spec.Backend.InMemory == nil {
+		return field.ErrorList{field.Forbidden(path, "only simulated clusters have faults on demand: set spec.backend.inMemory or remove the annotation")}
+	}
+	if _, err := faults.Parse(text); err != nil {
+		return field.ErrorList{field.Invalid(path, text, err.Error())}
+	}
+	return nil
 }
 
 func defaultCluster(spec *infrav1.DevClusterSpec) {

@@ -187,3 +187,35 @@ func check(t *testing.T, name string, err error, want string) {
 	assert.True(t, apierrors.IsInvalid(err), name)
 	assert.ErrorContains(t, err, want, name)
 }
+
+func TestFaultPlansAreJudged(t *testing.T) {
+	cluster := func(plan string, docker bool) *infrav1.DevCluster {
+		c := &infrav1.DevCluster{}
+		c.Annotations = map[string]string{infrav1.FaultsAnnotation: plan}
+		if docker {
+			c.Spec.Backend.Docker = &infrav1.DockerClusterBackend{}
+		} else {
+			c.Spec.Backend.InMemory = &infrav1.InMemoryClusterBackend{}
+		}
+		return c
+	}
+	_, err := devCluster().ValidateCreate(context.Background(), cluster(`{"errorRate":0.1}`, false))
+	require.NoError(t, err)
+	_, err = devCluster().ValidateUpdate(context.Background(), cluster("", false), cluster(`{"errorRate":7}`, false))
+	check(t, "a share above 1", err, "metadata.annotations[inmemorycluster.infrastructure.cluster.x-k8s.io/faults]: Invalid")
+	_, err = devCluster().ValidateCreate(context.Background(), cluster("{}", true))
+	check(t, "faults of containers", err, "metadata.annotations[inmemorycluster.infrastructure.cluster.x-k8s.io/faults]: Forbidden")
+}
+
+func TestPoolsHaveOneBackend(t *testing.T) {
+	both := &infrav1.DevMachinePool{Spec: infrav1.DevMachinePoolSpec{Backend: &infrav1.DevMachinePoolBackend{Docker: &infrav1.DevMachinePoolBackendDocker{}, InMemory: &infrav1.DevMachinePoolBackendInMemory{}}}}
+	_, err := devMachinePool().ValidateCreate(context.Background(), both)
+	check(t, "two backends", err, "spec.backend: Forbidden")
+	jitter := &infrav1.DevMachinePool{Spec: infrav1.DevMachinePoolSpec{Backend: &infrav1.DevMachinePoolBackend{InMemory: &infrav1.DevMachinePoolBackendInMemory{
+		VM: &infrav1.InMemoryComponent{Provisioning: infrav1.InMemoryProvisioning{StartupJitter: "much"}}}}}}
+	_, err = devMachinePool().ValidateCreate(context.Background(), jitter)
+	check(t, "a jitter that is no number", err, "spec.backend.inMemory.vm.provisioning.startupJitter: Invalid")
+	simulated := &infrav1.DevMachinePool{Spec: infrav1.DevMachinePoolSpec{Backend: &infrav1.DevMachinePoolBackend{InMemory: &infrav1.DevMachinePoolBackendInMemory{}}}}
+	require.NoError(t, devMachinePool().Default(context.Background(), simulated))
+	require.Nil(t, simulated.Spec.Backend.Docker, "nothing is chosen for who has chosen")
+}

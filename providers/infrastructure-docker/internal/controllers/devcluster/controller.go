@@ -37,7 +37,7 @@ type Backend interface {
 type Controller struct {
 	Client client.Client
 	// InMemory is the backend of simulated clusters.
-	InMemory Backend
+	InMemory InMemory
 	// Docker is the backend of clusters in containers; nil where there is no container engine.
 	Docker *Docker
 }
@@ -115,6 +115,9 @@ func (c *Controller) observe(ctx context.Context, dev *infrav1.DevCluster) (Worl
 		return w, nil
 	}
 	w.Endpoint, w.Gone, w.BackendErr = backend.Find(ctx, dev, ref.Name)
+	if !w.docker() {
+		w.Faults = c.InMemory.Faults(dev, ref.Name)
+	}
 	if w.docker() && w.Endpoint.Port != 0 && w.BackendErr == nil && !w.deleting() {
 		w.Balanced, w.BackendErr = c.Docker.Balanced(ctx, dev, ref.Name)
 	}
@@ -138,7 +141,7 @@ func (c *Controller) carryOut(ctx context.Context, w *World, actions []Action) (
 		name = ref.Name
 	}
 	for _, a := range actions {
-		switch a.(type) {
+		switch a := a.(type) {
 		case Provide:
 			endpoint, err := c.backend(*w).Provide(ctx, w.DevCluster, name)
 			if err != nil {
@@ -151,6 +154,8 @@ func (c *Controller) carryOut(ctx context.Context, w *World, actions []Action) (
 			if err := c.Docker.Balance(ctx, w.DevCluster, name); err != nil {
 				return false, err
 			}
+		case Break:
+			c.InMemory.Break(w.DevCluster, name, a.Plan)
 		case Remove:
 			return false, c.backend(*w).Remove(ctx, w.DevCluster, name)
 		}

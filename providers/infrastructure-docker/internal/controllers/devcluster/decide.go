@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/paused"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/faults"
 )
 
 var ownConditions = []string{clusterv1.ReadyCondition, clusterv1.PausedCondition, infrav1.DevClusterDockerLoadBalancerAvailableCondition}
@@ -53,6 +54,7 @@ func (d *Decision) provide(w World) {
 			c.Spec.ControlPlaneEndpoint = w.Endpoint
 		}
 		c.Status.Initialization.Provisioned = &yes
+		d.faults(w)
 		if w.docker() && !w.Balanced {
 			d.Actions = append(d.Actions, Balance{})
 		}
@@ -70,6 +72,14 @@ func (d *Decision) provide(w World) {
 		ready.Reason = clusterv1.NotReadyReason
 	}
 	conditions.Set(c, ready)
+}
+
+// faults follows the plan in the annotation. One that cannot be read, which admission refuses, changes nothing.
+func (d *Decision) faults(w World) {
+	plan, err := faults.Parse(d.DevCluster.Annotations[infrav1.FaultsAnnotation])
+	if err == nil && !w.docker() && !plan.Equal(w.Faults) {
+		d.Actions = append(d.Actions, Break{Plan: plan})
+	}
 }
 
 func (d *Decision) delete(w World) {

@@ -9,6 +9,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/cloud"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/faults"
 )
 
 // InMemory is the backend of simulated clusters. After a restart it opens the listener again on the port that the
@@ -38,7 +39,26 @@ func (b InMemory) Provide(_ context.Context, c *infrav1.DevCluster, cluster stri
 	if err != nil {
 		return clusterv1.APIEndpoint{}, err
 	}
+	// Nothing may wake us after a restart, so the faults come with the cluster.
+	if plan, err := faults.Parse(c.Annotations[infrav1.FaultsAnnotation]); err == nil {
+		b.Break(c, cluster, plan)
+	}
 	return clusterv1.APIEndpoint{Host: b.Cloud.Host(), Port: port}, nil
+}
+
+// Faults are those that happen in a cluster now.
+func (b InMemory) Faults(c *infrav1.DevCluster, cluster string) faults.Plan {
+	if x := b.Cloud.Get(types.NamespacedName{Namespace: c.Namespace, Name: cluster}); x != nil {
+		return x.Faults()
+	}
+	return faults.Plan{}
+}
+
+// Break makes the faults of a plan happen; a cluster that is not there yet gets them with the next look.
+func (b InMemory) Break(c *infrav1.DevCluster, cluster string, plan faults.Plan) {
+	if x := b.Cloud.Get(types.NamespacedName{Namespace: c.Namespace, Name: cluster}); x != nil {
+		x.Break(plan)
+	}
 }
 
 // Remove closes the listener and forgets the cluster.

@@ -5,6 +5,7 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/faults"
 )
 
 // World is all that is known when a decision about one DevCluster is taken.
@@ -17,6 +18,8 @@ type World struct {
 	Endpoint clusterv1.APIEndpoint
 	// Balanced says that the load balancer sends to the control plane machines that are there; for the docker backend.
 	Balanced bool
+	// Faults are those that happen in the simulated cluster now.
+	Faults faults.Plan
 	// Gone says that nothing of the backend is left.
 	Gone bool
 	// BackendErr says why the backend could not be asked.
@@ -44,9 +47,13 @@ type Provide struct{}
 // Balance brings the backends of the load balancer up to date.
 type Balance struct{}
 
+// Break makes the faults of a plan happen in a simulated cluster.
+type Break struct{ Plan faults.Plan }
+
 // Remove takes everything of the cluster away.
 type Remove struct{}
 
 func (Provide) isAction() {}
 func (Balance) isAction() {}
+func (Break) isAction()   {}
 func (Remove) isAction()  {}

@@ -13,6 +13,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/certificates"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/apiserver"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/etcd"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/faults"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/store"
 )
 
@@ -38,11 +39,13 @@ type Cluster struct {
 	store *store.Store
 	etcd  *etcd.Cluster
 
-	mu       sync.Mutex
-	uid      types.UID
+	faults   faults.Injector
 	listener *listener
-	servers  map[string]bool
-	version  string
+
+	mu      sync.Mutex
+	uid     types.UID
+	servers map[string]bool
+	version string
 }
 
 // Ensure makes a cluster and opens its listener, on the given port or, for 0, on a free one. A cluster of the same name
@@ -58,8 +61,9 @@ func (c *Cloud) Ensure(name types.NamespacedName, uid types.UID, port int32) (in
 		delete(c.clusters, name)
 	}
 	x := &Cluster{name: name, uid: uid, store: store.New(), etcd: etcd.New(name.String() + string(uid)), servers: map[string]bool{}}
+	x.faults.Broken = x.etcd.Broken
 	handler := &apiserver.Server{Store: x.store, Version: x.kubernetesVersion, Forward: x.forward}
-	l, err := listen(net.JoinHostPort(c.host, fmt.Sprint(port)), handler)
+	l, err := listen(net.JoinHostPort(c.host, fmt.Sprint(port)), x.faults.Handler(handler))
 	if err != nil {
 		return 0, fmt.Errorf("opening the listener of cluster %s: %w", name, err)
 	}
@@ -113,6 +117,16 @@ func (c *Cluster) forward(_, pod string, port int) (net.Conn, error) {
 	}
 	return nil, fmt.Errorf("nothing listens on port %d", port)
 }
+
+// Break makes the faults of a plan happen, in place of those of an earlier one.
+func (c *Cluster) Break(p faults.Plan) {
+	c.faults.Set(p)
+	c.etcd.Lose(p.LostMembers)
+	c.listener.cut(p.Outage)
+}
+
+// Faults is the present plan.
+func (c *Cluster) Faults() faults.Plan { return c.faults.Plan() }
 
 // Port is where the cluster's API server answers.
 func (c *Cluster) Port() int32 { return c.listener.port() }

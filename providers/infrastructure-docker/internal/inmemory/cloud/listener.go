@@ -21,6 +21,9 @@ type listener struct {
 	server *http.Server
 	config atomic.Pointer[tls.Config]
 
+	// silent is set while the network is cut.
+	silent atomic.Bool
+
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
 }
@@ -32,20 +35,20 @@ func listen(address string, handler http.Handler) (*listener, error) {
 	}
 	l := &listener{tcp: tcp, conns: map[net.Conn]struct{}{}}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		if c := l.config.Load(); c != nil {
+		if c := l.config.Load(); c != nil && !l.silent.Load() {
 			return c, nil
 		}
 		return nil, errNoServer
 	}}
-	l.server = &http.Server{Handler: authenticated(handler), TLSConfig: config, ReadHeaderTimeout: 10 * time.Second, ConnState: l.track, ErrorLog: log.New(silent{}, "", 0)}
+	l.server = &http.Server{Handler: authenticated(handler), TLSConfig: config, ReadHeaderTimeout: 10 * time.Second, ConnState: l.track, ErrorLog: log.New(muted{}, "", 0)}
 	go func() { _ = l.server.ServeTLS(tcp, "", "") }()
 	return l, nil
 }
 
-// silent drops the handshake errors of clients that come before the cluster is there.
-type silent struct{}
+// muted drops the handshake errors of clients that come before the cluster is there.
+type muted struct{}
 
-func (silent) Write(p []byte) (int, error) { return len(p), nil }
+func (muted) Write(p []byte) (int, error) { return len(p), nil }
 
 // serve begins to answer with a certificate, to clients whose certificates the authority signed.
 func (l *listener) serve(certificate tls.Certificate, clients *x509.CertPool) {
@@ -56,6 +59,17 @@ func (l *listener) serve(certificate tls.Certificate, clients *x509.CertPool) {
 // pause stops answering; open connections end.
 func (l *listener) pause() {
 	l.config.Store(nil)
+	l.hangUp()
+}
+
+// cut cuts the network off, or restores it.
+func (l *listener) cut(off bool) {
+	if l.silent.Swap(off) != off && off {
+		l.hangUp()
+	}
+}
+
+func (l *listener) hangUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.conns {

@@ -14,7 +14,9 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/status"
 )
 
 // version is what members claim to be.
@@ -26,6 +28,8 @@ type Cluster struct {
 	id      uint64
 	members map[string]*member
 	leader  uint64
+	// lost are the members that do not answer.
+	lost map[string]bool
 }
 
 type member struct {
@@ -51,13 +55,14 @@ func (c *Cluster) Ensure(name string, config *tls.Config) {
 	if c.members[name] != nil {
 		return
 	}
-	m := &member{id: hash(name), name: name, conns: newListener(), server: grpc.NewServer(grpc.Creds(credentials.NewTLS(config)))}
+	m := &member{id: hash(name), name: name, conns: newListener()}
+	m.server = grpc.NewServer(grpc.Creds(credentials.NewTLS(config)), grpc.UnaryInterceptor(c.answers(name)))
 	pb.RegisterClusterServer(m.server, &clusterService{cluster: c})
 	pb.RegisterMaintenanceServer(m.server, &maintenanceService{cluster: c, member: m})
 	pb.RegisterKVServer(m.server, &kvService{cluster: c, member: m})
 	c.members[name] = m
 	if c.leader == 0 {
-		c.leader = m.id
+		c.elect()
 	}
 	go func() { _ = m.server.Serve(m.conns) }()
 }
@@ -88,14 +93,82 @@ func (c *Cluster) Remove(name string) {
 	}
 }
 
+// elect makes the first member that answers the leader; without a majority there is none.
 func (c *Cluster) elect() {
 	c.leader = 0
+	if !c.quorum() {
+		return
+	}
 	first := ""
 	for name, m := range c.members {
-		if first == "" || name < first {
+		if !c.lost[name] && (first == "" || name < first) {
 			first, c.leader = name, m.id
 		}
 	}
+}
+
+func (c *Cluster) quorum() bool {
+	up := 0
+	for name := range c.members {
+		if !c.lost[name] {
+			up++
+		}
+	}
+	return 2*up > len(c.members)
+}
+
+// Lose says which members do not answer; all others do.
+func (c *Cluster) Lose(names []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost = map[string]bool{}
+	for _, name := range names {
+		c.lost[name] = true
+	}
+	for name, m := range c.members {
+		if m.id == c.leader && !c.lost[name] && c.quorum() {
+			return // a leader that is up stays
+		}
+	}
+	c.elect()
+}
+
+// Leader is the name of the leader, or empty.
+func (c *Cluster) Leader() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, m := range c.members {
+		if m.id == c.leader {
+			return name
+		}
+	}
+	return ""
+}
+
+// Broken says why nothing can be stored, or is empty. A cluster without members has its etcd elsewhere.
+func (c *Cluster) Broken() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.members) > 0 && !c.quorum() {
+		return "etcd has lost its majority"
+	}
+	return ""
+}
+
+// answers lets the calls of a member through unless it is lost.
+func (c *Cluster) answers(name string) grpc.UnaryServerInterceptor {
+	return func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+		if c.isLost(name) {
+			return nil, status.Error(codes.Unavailable, "the member does not answer")
+		}
+		return handler(ctx, req)
+	}
+}
+
+func (c *Cluster) isLost(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lost[name]
 }
 
 // Connect opens a connection to a member, as a client sees it.
@@ -105,6 +178,9 @@ func (c *Cluster) Connect(name string) (net.Conn, error) {
 	c.mu.Unlock()
 	if m == nil {
 		return nil, errors.New("no such member")
+	}
+	if c.isLost(name) {
+		return nil, errors.New("the member does not answer")
 	}
 	return m.conns.dial()
 }
@@ -202,5 +278,8 @@ type kvService struct {
 func (s *kvService) Range(context.Context, *pb.RangeRequest) (*pb.RangeResponse, error) {
 	s.cluster.mu.Lock()
 	defer s.cluster.mu.Unlock()
+	if s.cluster.leader == 0 {
+		return nil, rpctypes.ErrGRPCNoLeader
+	}
 	return &pb.RangeResponse{Header: s.cluster.header(s.member)}, nil
 }
