@@ -123,6 +123,14 @@ func TestConditions(t *testing.T) {
 		{"available: a negative gate", clusterv1.AvailableCondition, []change{hadCondition("Burning", isTrueNow, "Smoke"), clusterWith(func(c *clusterv1.Cluster) {
 			c.Spec.AvailabilityGates = []clusterv1.ClusterAvailabilityGate{{ConditionType: "Burning", Polarity: clusterv1.NegativePolarityCondition}}
 		})}, isFalse, clusterv1.NotAvailableReason, "* Burning: of old"},
+		{"available: a positive gate that nobody reports", clusterv1.AvailableCondition, []change{clusterWith(func(c *clusterv1.Cluster) {
+			c.Spec.AvailabilityGates = []clusterv1.ClusterAvailabilityGate{{ConditionType: "Blessed"}}
+		})}, isUnknown, clusterv1.AvailableUnknownReason, "* Blessed:"},
+		{"available: the gates of the class", clusterv1.AvailableCondition, []change{gateOfClass("Burning"), hadCondition("Burning", isTrueNow, "Smoke")}, isFalse, clusterv1.NotAvailableReason, "* Burning: of old"},
+		{"available: own gates stand in for those of the class", clusterv1.AvailableCondition, []change{gateOfClass("Burning"), hadCondition("Burning", isTrueNow, "Smoke"), hadCondition("Blessed", isTrueNow, "Yes"), clusterWith(func(c *clusterv1.Cluster) {
+			c.Spec.AvailabilityGates = []clusterv1.ClusterAvailabilityGate{{ConditionType: "Blessed"}}
+		})}, isTrueNow, clusterv1.AvailableReason, ""},
+		{"available: what is gone is no issue of its own in deletion", clusterv1.AvailableCondition, []change{deleting, empty, infrastructureIs(none), controlPlaneIs(none)}, isFalse, clusterv1.NotAvailableReason, "* Deleting: DeletionCompleted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := Decide(world(c.changes...))
@@ -132,6 +140,12 @@ func TestConditions(t *testing.T) {
 			assert.Equal(t, c.reason, got.Reason)
 			assert.Contains(t, got.Message, c.message)
 		})
+	}
+}
+
+func gateOfClass(kind string) change {
+	return func(w *World) {
+		w.Class.AvailabilityGates = []clusterv1.ClusterAvailabilityGate{{ConditionType: kind, Polarity: clusterv1.NegativePolarityCondition}}
 	}
 }
 
@@ -177,8 +191,13 @@ func TestUnknownCountersStayUnknown(t *testing.T) {
 	d := Decide(world(empty))
 	assert.Nil(t, d.Cluster.Status.Workers)
 	assert.Nil(t, d.Cluster.Status.ControlPlane, "the control plane reports none")
-	d = Decide(world(standalone))
+	d = Decide(world(standalone, func(w *World) { w.Descendants.Machines[0].Spec.Version = "v1.37.2" }))
 	require.NotNil(t, d.Cluster.Status.ControlPlane)
+	assert.Equal(t, []clusterv1.StatusVersion{{Version: "v1.37.2", Replicas: 1}}, d.Cluster.Status.ControlPlane.Versions)
+	d = Decide(world(standalone, func(w *World) {
+		w.Descendants.Machines[0].Spec.Version, w.Descendants.Machines[0].Status.NodeInfo.KubeletVersion = "v1.37.2", "v1.36.0"
+	}))
+	assert.Equal(t, []clusterv1.StatusVersion{{Version: "v1.36.0", Replicas: 1}}, d.Cluster.Status.ControlPlane.Versions, "what runs, not what is wanted")
 	assert.EqualValues(t, 1, *d.Cluster.Status.ControlPlane.ReadyReplicas, "stand-alone machines are counted")
 	kept := clusterWith(func(c *clusterv1.Cluster) { n := int32(7); c.Status.Workers = &clusterv1.WorkersStatus{Replicas: &n} })
 	d = Decide(world(kept, func(w *World) { w.Descendants = Descendants{Err: errRead} }))

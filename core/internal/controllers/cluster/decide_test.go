@@ -1,14 +1,20 @@
 package cluster
 
 import (
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/certificates"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/kubeconfig"
 	"github.com/slipway-capi/slipway/core/internal/referred"
 )
 
@@ -172,7 +178,68 @@ func TestKubeconfigWithoutControlPlaneObject(t *testing.T) {
 	require.NoError(t, d.Err)
 	assert.Equal(t, authorityPoll, d.After, "the authority's Secret may have no label that a watch sees")
 	assert.ErrorContains(t, Decide(world(standalone, func(w *World) { w.Kubeconfig = KubeconfigView{Err: errRead} })).Err, "refused")
+	d = Decide(world(standalone, func(w *World) { w.Kubeconfig = KubeconfigView{CA: &certificates.KeyPair{}} }))
+	assert.ErrorContains(t, d.Err, "no private key", "an authority that cannot sign")
+	assert.Empty(t, d.Actions)
+	assert.Empty(t, Decide(world(standalone, deleting, empty, infrastructureIs(none), authority)).Actions, "not for a cluster that goes")
+	assert.Empty(t, Decide(world(topology, authority)).Actions, "a topology will have a control plane object")
 }
+
+func TestAKubeconfigIsRenewedWithHalfOfItsLifeLeft(t *testing.T) {
+	ca, err := certificates.NewCA("", 0, now)
+	require.NoError(t, err)
+	stored := func(age time.Duration, owners ...metav1.OwnerReference) change {
+		content, err := kubeconfig.Generate("c", clusterv1.APIEndpoint{Host: "10.0.0.1", Port: 6443}, ca, "", now.Add(-age))
+		require.NoError(t, err)
+		return func(w *World) {
+			w.Kubeconfig = KubeconfigView{CA: &ca, Secret: &corev1.Secret{ObjectMeta: metav1.ObjectMeta{OwnerReferences: owners}, Data: map[string][]byte{"value": content}}}
+		}
+	}
+	half := kubeconfig.Validity / 2
+	assert.Empty(t, Decide(world(standalone, stored(half-time.Hour, owner()))).Actions, "more than half left")
+	old := world(standalone, stored(half+time.Hour, owner()))
+	assert.Equal(t, []Action{StoreKubeconfig{Endpoint: clusterv1.APIEndpoint{Host: "10.0.0.1", Port: 6443}, CA: ca, Old: old.Kubeconfig.Secret}}, Decide(old).Actions)
+	assert.Empty(t, Decide(world(standalone, stored(2*half))).Actions, "a kubeconfig that a user stored is the user's")
+}
+
+func TestAMissingClassIsAnErrorButKeepsNoCluster(t *testing.T) {
+	missing := func(w *World) { w.Class.Err = errors.New("ClusterClass ns/class does not exist") }
+	assert.ErrorContains(t, Decide(world(missing)).Err, "ns/class does not exist")
+	assert.Zero(t, Decide(world(missing)).Cluster.Status.ObservedGeneration)
+	d := Decide(world(missing, deleting, empty, infrastructureIs(none), controlPlaneIs(none)))
+	require.NoError(t, d.Err)
+	assert.Empty(t, d.Cluster.Finalizers)
+}
+
+func TestOldFailuresAreShownOnly(t *testing.T) {
+	failed := older(found("FakeCluster", nil, map[string]any{"ready": true, "failureReason": "Broken", "failureMessage": "no quota"}))
+	d := Decide(world(infrastructureIs(failed)))
+	require.NoError(t, d.Err)
+	assert.Equal(t, &clusterv1.MachineDeprecatedV1Beta1Status{FailureReason: "Broken", FailureMessage: "no quota"}, d.Cluster.Status.Deprecated.V1Beta1)
+	assert.Equal(t, clusterv1.ClusterPhaseProvisioned, d.Cluster.Status.Phase)
+	w := world()
+	w.Cluster = d.Cluster
+	assert.Nil(t, Decide(w).Cluster.Status.Deprecated.V1Beta1, "and go with their cause")
+}
+
+func TestTheCacheIsNotTrustedBeforeTheControlPlaneGoes(t *testing.T) {
+	for name, c := range map[string]struct {
+		changes []change
+		want    bool
+	}{
+		"running":                      {[]change{empty}, false},
+		"workers are left":             {[]change{deleting}, false},
+		"the control plane goes next":  {[]change{deleting, empty}, true},
+		"the control plane is going":   {[]change{deleting, empty, infrastructureIs(none), going}, false},
+		"the infrastructure goes next": {[]change{deleting, empty, controlPlaneIs(none)}, true},
+		"nothing is left":              {[]change{deleting, empty, controlPlaneIs(none), infrastructureIs(none)}, false},
+		"descendants cannot be read":   {[]change{deleting, func(w *World) { w.Descendants = Descendants{Err: errRead} }}, false},
+	} {
+		assert.Equal(t, c.want, world(c.changes...).aboutToPassWorkers(), name)
+	}
+}
+
+func going(w *World) { at := metav1.NewTime(now); w.ControlPlane.Object.SetDeletionTimestamp(&at) }
 
 func TestStandaloneControlPlaneInitializesWithItsFirstNode(t *testing.T) {
 	uninitialized := clusterWith(func(c *clusterv1.Cluster) { c.Status.Initialization.ControlPlaneInitialized = nil })
