@@ -33,7 +33,14 @@ func (h *Helper) applyStatus(ctx context.Context, obj client.Object, before, wan
 	target.SetGroupVersionKind(gvk)
 	target.SetName(obj.GetName())
 	target.SetNamespace(obj.GetNamespace())
-	err = h.client.Status().Patch(ctx, target, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(h.owner), client.ForceOwnership)
+	apply := func() error {
+		return h.client.Status().Patch(ctx, target, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(h.owner), client.ForceOwnership)
+	}
+	if err = apply(); apierrors.IsInvalid(err) {
+		if err = h.endShared(ctx, target, before, wanted, obj.GetResourceVersion(), err); err == nil {
+			err = apply()
+		}
+	}
 	if err == nil {
 		err = h.removeRest(ctx, target, before, wanted)
 	}
@@ -45,6 +52,27 @@ func (h *Helper) applyStatus(ctx context.Context, obj client.Object, before, wan
 	}
 	obj.SetResourceVersion(target.GetResourceVersion())
 	return nil
+}
+
+// endShared takes away conditions that are dropped and whose fields are partly another writer's: an apply would leave those parts behind, which are
+// no valid condition. It returns the error of that apply if it was about something else.
+func (h *Helper) endShared(ctx context.Context, target *unstructured.Unstructured, before, wanted map[string]any, version string, cause error) error {
+	whole, err := toMap(h.before)
+	if err != nil {
+		return err
+	}
+	status, _ := whole["status"].(map[string]any)
+	list, changed := withoutDropped(status, before, wanted)
+	if !changed {
+		return cause
+	}
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": version}, "status": map[string]any{"conditions": list},
+	})
+	if err != nil {
+		return err
+	}
+	return h.client.Status().Patch(ctx, target, client.RawPatch(types.MergePatchType, body), client.FieldOwner(h.owner))
 }
 
 // removeRest takes away what an apply could not: fields that were in the object before, are not wanted any more, and yet stay because another
