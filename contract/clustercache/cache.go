@@ -29,7 +29,8 @@ type Cache interface {
 	UncachedClient(ctx context.Context, cluster client.ObjectKey) (client.Client, error)
 	// RESTConfig is a copy of the connection's configuration, for callers that speak another protocol than REST.
 	RESTConfig(ctx context.Context, cluster client.ObjectKey) (*rest.Config, error)
-	// Watch starts a watch in the workload cluster, once per name and connection.
+	// Watch starts a watch in the workload cluster, once per name. It outlives reconnects: a new connection starts it again,
+	// and delivers what there is as create events.
 	Watch(ctx context.Context, cluster client.ObjectKey, watch WatchSpec) error
 	// Health says what the probes of a cluster found. Unknown clusters have the zero state.
 	Health(cluster client.ObjectKey) HealthState
@@ -59,9 +60,10 @@ func New(mgr ctrl.Manager, options Options) (Cache, error) {
 
 func newClusterCache(options Options) *clusterCache {
 	base, stop := context.WithCancel(context.Background())
+	options = options.withDefaults()
 	return &clusterCache{
-		options: options.withDefaults(), clusters: map[client.ObjectKey]*entry{}, events: newBroker(),
-		now: time.Now, base: base, stop: stop,
+		options: options, clusters: map[client.ObjectKey]*entry{}, events: newBroker(),
+		now: time.Now, base: base, stop: stop, suspects: make(chan struct{}, max(1, options.Concurrency/2)),
 	}
 }
 
@@ -70,6 +72,9 @@ type clusterCache struct {
 	options Options
 	events  *broker
 	now     func() time.Time
+	// suspects are the workers that may be busy with clusters that did not answer lately. The rest is for those that do,
+	// and for new ones.
+	suspects chan struct{}
 
 	// base outlives every reconcile; connections are bound to it and end when the manager stops.
 	base context.Context
@@ -92,6 +97,8 @@ type entry struct {
 	tried string
 	// nextLiveRead is when a Secret that is missing in the manager's cache is looked for directly.
 	nextLiveRead time.Time
+	// watches are those that were asked for; they come back with the next connection to the same Cluster.
+	watches map[string]WatchSpec
 	// announced is the length of the present outage that subscribers have been told of.
 	announced time.Duration
 }
@@ -168,7 +175,20 @@ func (c *clusterCache) Watch(_ context.Context, cluster client.ObjectKey, spec W
 	if err != nil {
 		return err
 	}
-	return connection.watch(spec)
+	if err := connection.watch(spec); err != nil {
+		return err
+	}
+	c.entryFor(cluster).remember(spec)
+	return nil
+}
+
+func (e *entry) remember(spec WatchSpec) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.watches == nil {
+		e.watches = map[string]WatchSpec{}
+	}
+	e.watches[spec.Name] = spec
 }
 
 // Health implements Cache.

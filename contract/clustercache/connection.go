@@ -29,7 +29,10 @@ type connection struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	options   Options
+	options Options
+	// named is what the kubeconfig says; inside says that the connection takes the in-cluster address instead.
+	named     *rest.Config
+	inside    bool
 	config    atomic.Pointer[rest.Config]
 	source    atomic.Pointer[string] // fingerprint of the kubeconfig in use
 	transport *swappableTransport
@@ -91,12 +94,20 @@ func (c *connection) dial(ctx context.Context, config *rest.Config, kubeconfig [
 }
 
 // use makes the connection speak with this configuration from the next request on.
-func (c *connection) use(config *rest.Config, kubeconfig []byte) error {
+func (c *connection) use(named *rest.Config, kubeconfig []byte) error {
+	config := named
+	if c.inside {
+		var err error
+		if config, err = c.options.atInClusterAddress(named); err != nil {
+			return err
+		}
+	}
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		return fmt.Errorf("preparing TLS: %w", err)
 	}
 	c.transport.swap(transport)
+	c.named = named
 	c.config.Store(config)
 	mark := fingerprint(kubeconfig)
 	c.source.Store(&mark)
@@ -136,7 +147,7 @@ func (c *connection) renew(ctx context.Context, kubeconfig []byte) error {
 	if err != nil {
 		return err
 	}
-	if !sameServer(config, c.config.Load()) {
+	if !sameServer(config, c.named) {
 		return errOtherServer
 	}
 	if err := c.use(config, kubeconfig); err != nil {
@@ -166,17 +177,23 @@ func (c *connection) moveInside(ctx context.Context, kubeconfig []byte) error {
 	if err != nil {
 		return fmt.Errorf("looking for the own Pod: %w", err)
 	}
-	inside, err := rest.InClusterConfig()
-	if err != nil {
-		return fmt.Errorf("reading the in-cluster configuration: %w", err)
-	}
-	config := rest.CopyConfig(c.config.Load())
-	config.Host, config.ServerName = inside.Host, ""
-	config.CAFile, config.CAData = inside.CAFile, inside.CAData
-	if err := c.use(config, kubeconfig); err != nil {
+	c.inside = true
+	if err := c.use(c.named, kubeconfig); err != nil {
 		return err
 	}
 	return c.prepareProbe()
+}
+
+// atInClusterAddress is the configuration with the server and the authority that Pods use; the credentials stay.
+func (o Options) atInClusterAddress(named *rest.Config) (*rest.Config, error) {
+	here, err := o.inCluster()
+	if err != nil {
+		return nil, fmt.Errorf("reading the in-cluster configuration: %w", err)
+	}
+	config := rest.CopyConfig(named)
+	config.Host, config.ServerName = here.Host, ""
+	config.CAFile, config.CAData = here.CAFile, here.CAData
+	return config, nil
 }
 
 func (c *connection) close() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -77,10 +78,34 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		if next == stepWait {
 			return reconcile.Result{RequeueAfter: r.patience(request.NamespacedName, wait)}, nil
 		}
+		if !r.begin(v) {
+			return reconcile.Result{RequeueAfter: spread(crowded)}, nil
+		}
 		r.act(ctx, request.NamespacedName, v, next, kubeconfig)
+		r.end(v)
 		if next == stepForget {
 			return reconcile.Result{}, nil
 		}
+	}
+}
+
+// begin takes one of the workers for suspect clusters if it is one; it says whether there was one. Never do all workers
+// wait for clusters that are dead.
+func (r *reconciler) begin(v view) bool {
+	if !v.suspect() {
+		return true
+	}
+	select {
+	case r.suspects <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (r *reconciler) end(v view) {
+	if v.suspect() {
+		<-r.suspects
 	}
 }
 
@@ -106,7 +131,7 @@ func (r *reconciler) observe(ctx context.Context, key client.ObjectKey) (view, [
 	e := r.entryFor(key)
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	v.TriedWith, v.NextAttempt, v.NextProbe = e.tried, e.nextAttempt, e.nextProbe
+	v.TriedWith, v.NextAttempt, v.NextProbe, v.Failures = e.tried, e.nextAttempt, e.nextProbe, e.health.ConsecutiveFailures
 	if e.connection != nil {
 		v.Connected, v.ConnectionUID, v.ConnectedWith = true, e.connection.uid, *e.connection.source.Load()
 	}
@@ -147,6 +172,7 @@ func (r *reconciler) act(ctx context.Context, key client.ObjectKey, v view, next
 		dropMetrics(key)
 	case stepDrop:
 		r.drop(key, "the Cluster was replaced by another one of the same name")
+		r.forget(key)
 	case stepRenew:
 		r.renew(ctx, key, v, kubeconfig)
 	case stepConnect:
@@ -169,7 +195,13 @@ func (r *reconciler) connect(ctx context.Context, key client.ObjectKey, v view, 
 	e.connection, e.attempts, e.tried, e.announced = connection, 0, "", 0
 	e.health = HealthState{LastProbe: now, LastProbeSuccess: now}
 	e.nextProbe = now.Add(spread(r.options.Probe.Interval))
+	watches := maps.Clone(e.watches)
 	e.mu.Unlock()
+	for _, spec := range watches {
+		if err := connection.watch(spec); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Restarting a watch") // the controller asks again when the event of the connection comes
+		}
+	}
 	connectionUp.WithLabelValues(key.Name, key.Namespace).Set(1)
 	ctrl.LoggerFrom(ctx).Info("Connected to the workload cluster")
 	r.events.connectionMade(key, v.UID)

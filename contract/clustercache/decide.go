@@ -20,7 +20,17 @@ type view struct {
 	TriedWith     string // fingerprint of the last failed attempt
 	NextAttempt   time.Time
 	NextProbe     time.Time
+	Failures      int
 }
+
+// suspect says that a cluster did not answer the last few times: it will likely keep a worker for the whole of a timeout.
+func (v view) suspect() bool { return v.Failures >= suspectAfter }
+
+// suspectAfter is how many failures in a row make a cluster suspect.
+const suspectAfter = 2
+
+// crowded is how long a suspect cluster waits for a worker, at most.
+const crowded = 200 * time.Millisecond
 
 // step is what to do next about one cluster's connection.
 type step string

@@ -15,6 +15,7 @@ import (
 )
 
 func TestDecide(t *testing.T) {
+	// Conformance: CC-01, CC-03, CC-13
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	ready := view{Now: now, Exists: true, Provisioned: true, UID: "1", Kubeconfig: "k"}
 	connected := ready
@@ -50,6 +51,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestDelayDoublesUpToTheLimit(t *testing.T) {
+	// Conformance: CC-02
 	o := Options{}.withDefaults().Reconnect
 	assert.Equal(t, 100*time.Millisecond, o.delay(1, true))
 	assert.Equal(t, 200*time.Millisecond, o.delay(2, true))
@@ -68,6 +70,7 @@ func TestDelayDoublesUpToTheLimit(t *testing.T) {
 }
 
 func TestKubeconfigsThatRunSomethingAreRefused(t *testing.T) {
+	// Conformance: CC-07, CC-20
 	for name, user := range map[string]clientcmdapi.AuthInfo{
 		"exec":          {Exec: &clientcmdapi.ExecConfig{Command: "/bin/sh", APIVersion: "client.authentication.k8s.io/v1"}},
 		"auth provider": {AuthProvider: &clientcmdapi.AuthProviderConfig{Name: "oidc"}},
@@ -92,6 +95,7 @@ func TestKubeconfigsThatRunSomethingAreRefused(t *testing.T) {
 }
 
 func TestTrim(t *testing.T) {
+	// Conformance: CC-08
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		ManagedFields: []metav1.ManagedFieldsEntry{{}}, Annotations: map[string]string{lastAppliedAnnotation: "x", "keep": "y"},
 	}}
@@ -107,6 +111,7 @@ func TestTrim(t *testing.T) {
 }
 
 func TestNarrowedKindsAreCached(t *testing.T) {
+	// Conformance: CC-08
 	has := func(o Options, name string) bool {
 		for _, kind := range o.neverCached() {
 			switch kind.(type) {

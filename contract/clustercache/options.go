@@ -35,6 +35,9 @@ type Options struct {
 	Probe ProbeOptions
 	// Reconnect is the rhythm of the attempts to connect.
 	Reconnect ReconnectOptions
+
+	// inCluster is the configuration of the cluster that the manager runs in.
+	inCluster func() (*rest.Config, error)
 }
 
 // Identity is the Pod a manager runs in.
@@ -77,6 +80,9 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.Probe.Failures, 5)
 	setDefault(&o.Reconnect.First, 100*time.Millisecond)
 	setDefault(&o.Reconnect.Max, 10*time.Second)
+	if o.inCluster == nil {
+		o.inCluster = rest.InClusterConfig
+	}
 	setDefault(&o.Identity, Identity{
 		Namespace: os.Getenv("POD_NAMESPACE"), Name: os.Getenv("POD_NAME"), UID: os.Getenv("POD_UID"),
 	})
