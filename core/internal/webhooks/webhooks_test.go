@@ -15,6 +15,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	addonsv1 "github.com/slipway-capi/slipway/contract/api/addons/v1beta2"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	ipamv1 "github.com/slipway-capi/slipway/contract/api/ipam/v1beta2"
 	"github.com/slipway-capi/slipway/contract/manager"
@@ -28,7 +29,7 @@ var env *testenv.Environment
 func TestMain(m *testing.M) {
 	os.Exit(testenv.Main(m, &env, testenv.Options{
 		Files:       []fs.FS{config.Files},
-		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, ipamv1.AddToScheme},
+		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, addonsv1.AddToScheme, ipamv1.AddToScheme},
 		Manager: func(_ context.Context, mgr ctrl.Manager) error {
 			return webhooks.SetupWithManager(mgr, manager.NewFlags())
 		},
