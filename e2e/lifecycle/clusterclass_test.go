@@ -11,8 +11,8 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 )
 
-// TestInMemoryClusterClass creates a cluster from a class, makes it larger, upgrades it and deletes it, each time by one change of
-// one object.
+// TestInMemoryClusterClass creates a cluster from a class, makes it larger, has one of its control plane machines replaced,
+// upgrades it and deletes it, each time by one change of one object.
 func TestInMemoryClusterClass(t *testing.T) {
 	b := backend{manifest: "docs/quickstart/clusterclass-in-memory.yaml", patience: 90 * time.Second}
 	p := startPlane(t)
@@ -24,6 +24,8 @@ func TestInMemoryClusterClass(t *testing.T) {
 	p.change(t, `{"spec":{"topology":{"controlPlane":{"replicas":3},"workers":{"machineDeployments":[{"class":"default-worker","name":"workers","replicas":2}]}}}}`)
 	p.waitReady(t, b.patience)
 	p.checkNodes(t, 5, b)
+
+	p.remediate(t, b)
 
 	before := p.machines(t)
 	p.change(t, `{"spec":{"topology":{"version":"v1.37.3"}}}`)
@@ -54,4 +56,23 @@ func (p *plane) allAt(t *testing.T, version string, count int) bool {
 		}
 	}
 	return len(list.Items) == count
+}
+
+// remediate asks for the replacement of a control plane machine, which the health check of the class passes on to the control
+// plane, and waits for it.
+func (p *plane) remediate(t *testing.T, b backend) {
+	t.Helper()
+	var list clusterv1.MachineList
+	require.NoError(t, p.List(t.Context(), &list, client.HasLabels{clusterv1.MachineControlPlaneLabel}))
+	require.Len(t, list.Items, 3)
+	ill := list.Items[0]
+	patch := []byte(`{"metadata":{"annotations":{"` + clusterv1.RemediateMachineAnnotation + `":""}}}`)
+	require.NoError(t, p.Patch(t.Context(), &ill, client.RawPatch("application/merge-patch+json", patch)))
+	require.Eventually(t, func() bool {
+		machines := p.machines(t)
+		_, there := machines[ill.Name]
+		return !there && len(machines) == 5
+	}, b.patience, 200*time.Millisecond, "the machine is replaced")
+	p.waitReady(t, b.patience)
+	p.checkNodes(t, 5, b)
 }
