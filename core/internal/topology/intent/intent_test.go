@@ -48,8 +48,8 @@ func TestDifferences(t *testing.T) {
 			have, want := object(t, c.have), object(t, c.want)
 			if c.owned != "" {
 				have.SetManagedFields([]metav1.ManagedFieldsEntry{
-					{Manager: "other", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:defaulted":{}}}`)}},
-					{Manager: "me", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: &metav1.FieldsV1{Raw: []byte(c.owned)}},
+					{Manager: "other", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:defaulted":{}}}`)},
+					{Manager: "me", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1(c.owned)},
 				})
 			}
 			var got []string
