@@ -2,6 +2,5 @@
 //
 // It is pure. What the machine gets is collected in a plan, and the plan is written in one of two versions of Ignition: 2.3,
 // which is what users of KubeadmConfigs have, or 3.3, if their additionalConfig is a Butane config and not a Container Linux
-// Config (docs/decisions/0008-ignition.md). Everything is built from the types of Ignition itself and judged by their rules
-// before it goes out.
+// Config. Everything is built from the types of Ignition itself and judged by their rules before it goes out.
 package ignition
