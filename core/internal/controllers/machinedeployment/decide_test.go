@@ -154,7 +154,7 @@ func TestNewSet(t *testing.T) {
 	assert.True(t, metav1.IsControlledBy(s, md))
 	assert.Equal(t, []string{clusterv1.MachineSetFinalizer}, s.Finalizers, "complete, so that no second write follows")
 	assert.Equal(t, "5", d.Deployment.Annotations[clusterv1.RevisionAnnotation])
-	assert.Contains(t, created.Why.Because, "infrastructureRef FakeMachineTemplate.infrastructure.cluster.x-k8s.io/a")
+	assert.Contains(t, created.Why.Because, "FakeMachineTemplate a, b required")
 }
 
 func TestChangesInPlaceReachEverySetAndRollNothing(t *testing.T) {
