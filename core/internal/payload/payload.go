@@ -3,18 +3,15 @@
 package payload
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
 // Data is the content of a ConfigMap or Secret: each value holds objects.
@@ -30,19 +27,40 @@ func (d Data) Hash() string {
 }
 
 // Objects reads all objects: Namespaces and CustomResourceDefinitions first, since others need them, then the rest in the order
-// of keys and documents. Errors name the key and the number of the document.
+// of keys and documents. Errors are of type *Error.
 func (d Data) Objects() ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	for _, key := range slices.Sorted(maps.Keys(d)) {
-		objects, err := documents(d[key])
-		if err != nil {
-			return nil, fmt.Errorf("key %s: %w", key, err)
+		for n, doc := range split(d[key]) {
+			objects, err := doc.objects()
+			if err != nil {
+				return nil, &Error{Key: key, Document: n + 1, Line: doc.line, cause: doc.locate(err)}
+			}
+			all = append(all, objects...)
 		}
-		all = append(all, objects...)
 	}
 	slices.SortStableFunc(all, func(a, b *unstructured.Unstructured) int { return rank(a) - rank(b) })
 	return all, nil
 }
+
+// Error is a mistake in a payload.
+type Error struct {
+	// Key is that of the value; Document counts from one; Line is where the document begins.
+	Key            string
+	Document, Line int
+	cause          error
+}
+
+// Error tells place and cause. The cause may repeat words of the payload.
+func (e *Error) Error() string { return e.Place() + ": " + e.cause.Error() }
+
+// Place tells where the mistake is, and nothing of what stands there: for payloads that are secret.
+func (e *Error) Place() string {
+	return fmt.Sprintf("key %s, document %d from line %d", e.Key, e.Document, e.Line)
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.cause }
 
 // rank is 0 for what others need.
 func rank(o *unstructured.Unstructured) int {
@@ -53,31 +71,6 @@ func rank(o *unstructured.Unstructured) int {
 		return 1
 	}
 	return 2
-}
-
-const bufferSize = 4096
-
-func documents(content []byte) ([]*unstructured.Unstructured, error) {
-	var out []*unstructured.Unstructured
-	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), bufferSize)
-	for n := 1; ; n++ {
-		o := &unstructured.Unstructured{}
-		err := decoder.Decode(&o.Object)
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", n, err)
-		}
-		if len(o.Object) == 0 {
-			continue // nothing between two separators
-		}
-		objects, err := flatten(o)
-		if err != nil {
-			return nil, fmt.Errorf("document %d: %w", n, err)
-		}
-		out = append(out, objects...)
-	}
 }
 
 // flatten takes the objects out of lists.

@@ -24,11 +24,15 @@ func TestObjects(t *testing.T) {
 		}, want: []string{"Namespace ns", "CustomResourceDefinition things.x.io", "Thing t"}},
 		{name: "keys in order", data: Data{"b": []byte("{apiVersion: v1, kind: B, metadata: {name: b}}"), "a": []byte("{apiVersion: v1, kind: A, metadata: {name: a}}")}, want: []string{"A a", "B b"}},
 		{name: "nothing", data: Data{"a": nil}},
-		{name: "no YAML", data: Data{"cni.yaml": []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n---\na: b: c\n")}, err: "key cni.yaml: document 2: "},
-		{name: "no kind", data: Data{"a": []byte("apiVersion: v1\nmetadata: {name: x}\n")}, err: "key a: document 1: kind is missing"},
+		{name: "no YAML", data: Data{"cni.yaml": []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n---\na: b: c\n")}, err: "key cni.yaml, document 2 from line 4: yaml: line 5: mapping values are not allowed"},
+		{name: "no kind", data: Data{"a": []byte("apiVersion: v1\nmetadata: {name: x}\n")}, err: "key a, document 1 from line 1: kind is missing"},
 		{name: "no name", data: Data{"a": []byte("apiVersion: v1\nkind: ConfigMap\n")}, err: "ConfigMap: metadata.name is missing"},
 		{name: "a bad element of a list", data: Data{"a": []byte("apiVersion: v1\nkind: List\nitems: [7]\n")}, err: "items[0] is no object"},
-		{name: "plain text", data: Data{"a": []byte("hello")}, err: "document 1: "},
+		{name: "plain text", data: Data{"a": []byte("hello")}, err: "document 1 from line 1: it is no object"},
+		{name: "a comment or content behind the separator, carriage returns, a byte order mark", data: Data{"a": []byte("\ufeff--- # first\r\napiVersion: v1\r\nkind: A\r\nmetadata: {name: a}\r\n---\r\n--- {apiVersion: v1, kind: B, metadata: {name: b}}\r\n")}, want: []string{"A a", "B b"}},
+		{name: "the end of a document is one, too", data: Data{"a": []byte("{apiVersion: v1, kind: A, metadata: {name: a}}\n...\n{apiVersion: v1, kind: B, metadata: {name: b}}\n")}, want: []string{"A a", "B b"}},
+		{name: "a key is no separator", data: Data{"a": []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  key: |\n    -----BEGIN\n    ---\n    -----END\n")}, want: []string{"Secret s"}},
+		{name: "JSON values in a row", data: Data{"a": []byte(`{"apiVersion":"v1","kind":"A","metadata":{"name":"a"}} {"apiVersion":"v1","kind":"B","metadata":{"name":"b"}}`)}, want: []string{"A a", "B b"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			objects, err := c.data.Objects()
@@ -44,6 +48,19 @@ func TestObjects(t *testing.T) {
 			assert.Equal(t, c.want, got)
 		})
 	}
+}
+
+func TestThePlaceOfAMistakeTellsNothingOfThePayload(t *testing.T) {
+	_, err := Data{"a": []byte("# nothing\n---\nhunter2: hunter2: hunter2\n")}.Objects()
+	var mistake *Error
+	require.ErrorAs(t, err, &mistake)
+	assert.Equal(t, "key a, document 2 from line 2", mistake.Place())
+}
+
+func TestNumbersStayWhole(t *testing.T) {
+	objects, err := Data{"a": []byte("{apiVersion: v1, kind: A, metadata: {name: a}, spec: {replicas: 3, big: 9007199254740993}}")}.Objects()
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"replicas": int64(3), "big": int64(9007199254740993)}, objects[0].Object["spec"])
 }
 
 func TestHash(t *testing.T) {
