@@ -3,9 +3,12 @@ package clusterresourceset
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -21,6 +24,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/paused"
+	"github.com/slipway-capi/slipway/core/internal/freshness"
 )
 
 // FieldOwner is the name under which this controller writes, also into workload clusters.
@@ -37,9 +41,10 @@ type Controller struct {
 	// Namespace limits the controller to one namespace; empty means all.
 	Namespace string
 
-	// metadata holds the metadata of all ConfigMaps and Secrets, no content.
+	// metadata holds names, versions and owners of all ConfigMaps and Secrets, and no content.
 	metadata cache.Cache
 	progress progress
+	writes   freshness.Tracker
 	reports  chan event.GenericEvent
 }
 
@@ -47,12 +52,19 @@ type Controller struct {
 // +kubebuilder:rbac:groups=addons.cluster.x-k8s.io,resources=clusterresourcesets/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=secrets;configmaps,verbs=get;list;watch;patch
 
+// Deliveries that were refused are tried again at growing distances: soon at first, since an object may only wait for its
+// CustomResourceDefinition to be served.
+const (
+	firstRetry = 250 * time.Millisecond
+	lastRetry  = 5 * time.Minute
+)
+
 // reportsBuffer is how many changes may wait for the sets to be told.
 const reportsBuffer = 1024
 
 // SetupWithManager registers both reconcilers and their watches.
 func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concurrency int) error {
-	scope := cache.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), DefaultTransform: cache.TransformStripManagedFields()}
+	scope := cache.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), DefaultTransform: trim}
 	if c.Namespace != "" {
 		scope.DefaultNamespaces = map[string]cache.Config{c.Namespace: {}}
 	}
@@ -64,10 +76,11 @@ func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concu
 		return fmt.Errorf("adding the cache of metadata: %w", err)
 	}
 	c.reports = make(chan event.GenericEvent, reportsBuffer)
-	options := controller.Options{MaxConcurrentReconciles: concurrency}
+	options := controller.Options{MaxConcurrentReconciles: concurrency, RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry)}
 	delivery := ctrl.NewControllerManagedBy(mgr).Named("clusterresourceset-delivery").
 		For(&clusterv1.Cluster{}, builder.WithPredicates(clusterMatters())).
-		Watches(&addonsv1.ClusterResourceSet{}, handler.EnqueueRequestsFromMapFunc(c.clustersOfSet), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, deletionChanged()))).
+		Watches(&addonsv1.ClusterResourceSet{}, handler.EnqueueRequestsFromMapFunc(c.clustersOfSet), builder.WithPredicates(setMatters())).
+		Watches(&addonsv1.ClusterResourceSetBinding{}, &handler.EnqueueRequestForObject{}).
 		WatchesRawSource(c.ClusterCache.Source("clusterresourceset", &handler.EnqueueRequestForObject{})).WithOptions(options)
 	status := ctrl.NewControllerManagedBy(mgr).Named("clusterresourceset").
 		For(&addonsv1.ClusterResourceSet{}).
@@ -93,27 +106,45 @@ func metadataOf(kind string) *metav1.PartialObjectMetadata {
 	return o
 }
 
-// wake lets sets be looked at; a full buffer means that they will be anyway.
-func (c *Controller) wake(sets []*addonsv1.ClusterResourceSet) {
+// trim keeps what is needed of metadata. Annotations are not among it: that of kubectl holds the whole payload.
+func trim(object any) (any, error) {
+	o, ok := object.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return object, nil
+	}
+	o.ObjectMeta = metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, UID: o.UID, ResourceVersion: o.ResourceVersion, OwnerReferences: o.OwnerReferences}
+	return o, nil
+}
+
+// wake lets sets be looked at.
+func (c *Controller) wake(ctx context.Context, sets []*addonsv1.ClusterResourceSet) {
 	for _, s := range sets {
 		select {
 		case c.reports <- event.GenericEvent{Object: s}:
-		default:
+		case <-ctx.Done():
+			return
 		}
 	}
 }
 
 // clusterMatters lets only those changes of Clusters through that can bring or end deliveries.
 func clusterMatters() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, after := e.ObjectOld.(*clusterv1.Cluster), e.ObjectNew.(*clusterv1.Cluster)
-		return !labelSet(before.Labels).AsSelectorPreValidated().Matches(labelSet(after.Labels)) || len(before.Labels) != len(after.Labels) ||
-			paused.Is(before, before) != paused.Is(after, after) || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
-	}}
+	return differs(func(o client.Object) []any {
+		cluster := o.(*clusterv1.Cluster)
+		return []any{cluster.UID, cluster.Labels, paused.Is(cluster, cluster), cluster.DeletionTimestamp.IsZero()}
+	})
 }
 
-func deletionChanged() predicate.Predicate {
+// setMatters lets all changes of sets through but those of their status.
+func setMatters() predicate.Predicate {
+	return differs(func(o client.Object) []any {
+		return []any{o.GetGeneration(), paused.HasAnnotation(o), o.GetLabels()[clusterv1.WatchLabel], o.GetDeletionTimestamp().IsZero()}
+	})
+}
+
+// differs passes updates in which the part of an object that matters differs.
+func differs(view func(client.Object) []any) predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
+		return !reflect.DeepEqual(view(e.ObjectOld), view(e.ObjectNew))
 	}}
 }

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 			if err != nil {
 				return err
 			}
-			return (&Controller{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), ClusterCache: clusters}).SetupWithManager(ctx, mgr, 2)
+			return (&Controller{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), ClusterCache: hanging{clusters}}).SetupWithManager(ctx, mgr, 2)
 		},
 	}))
 }
@@ -108,7 +108,7 @@ func TestOnce(t *testing.T) {
 	s.cluster("c", true)
 	s.until("the missing ConfigMap is named", func() bool {
 		_, message := s.condition(set)
-		return message == "* Cluster c: ConfigMap cni does not exist"
+		return message == "* Cluster c: ConfigMap cni: it does not exist"
 	})
 	content := s.payload("cni", "one")
 	s.create(content)
@@ -174,7 +174,7 @@ func TestWhatCannotBeDeliveredIsNamed(t *testing.T) {
 	s.until("the type of the Secret is named", func() bool { reason, _ := s.condition(typed); return reason == "WrongSecretType" })
 	s.until("the document is named", func() bool {
 		_, message := s.condition(broken)
-		return strings.Contains(message, "ConfigMap bad: cannot be read: key k: document 1")
+		return strings.Contains(message, "ConfigMap bad: it is malformed: key k, document 1 from line 1: yaml: ")
 	})
 	s.until("the object is named, and the others are there", func() bool {
 		_, message := s.condition(partial)

@@ -13,13 +13,21 @@ func labelSet(m map[string]string) labels.Set { return m }
 
 // Decide says what to deliver to a Cluster. It is pure: same world, same decision.
 func Decide(w World) Decision {
-	d := Decision{Forget: gone(w)}
-	if !w.Cluster.DeletionTimestamp.IsZero() || paused.Is(w.Cluster, w.Cluster) {
-		d.Idle = true
+	leaves := w.Gone || !w.Cluster.DeletionTimestamp.IsZero()
+	if w.Binding != nil && (leaves || w.foreign()) {
+		// Sets own the binding, too, so nothing else would take it away; and a new Cluster of the name has received nothing.
+		return Decision{Unbind: true}
+	}
+	if leaves {
+		return Decision{}
+	}
+	d := Decision{}
+	d.clean(w)
+	if paused.Is(w.Cluster, w.Cluster) {
 		return d
 	}
 	for _, set := range w.Sets {
-		if !set.DeletionTimestamp.IsZero() || !matches(set, w.Cluster.Labels) || paused.HasAnnotation(set) {
+		if !set.DeletionTimestamp.IsZero() || !matches(set, w.Cluster.Labels) || !w.mine(set) {
 			continue
 		}
 		for _, resource := range set.Spec.Resources {
@@ -29,20 +37,32 @@ func Decide(w World) Decision {
 	return d
 }
 
-// gone lists the sets in the binding that no longer exist.
-func gone(w World) []string {
+// clean lists what the binding holds of sets that are gone or do not pick the Cluster any more, and of resources that have left
+// their sets. The objects that were delivered stay.
+func (d *Decision) clean(w World) {
 	if w.Binding == nil {
-		return nil
+		return
 	}
-	var out []string
 	for _, b := range w.Binding.Spec.Bindings {
-		if !slices.ContainsFunc(w.Sets, func(s *addonsv1.ClusterResourceSet) bool {
-			return s.Name == b.ClusterResourceSetName && s.DeletionTimestamp.IsZero()
-		}) {
-			out = append(out, b.ClusterResourceSetName)
+		i := slices.IndexFunc(w.Sets, func(s *addonsv1.ClusterResourceSet) bool { return s.Name == b.ClusterResourceSetName })
+		if i < 0 {
+			d.Forget = append(d.Forget, b.ClusterResourceSetName)
+			continue
+		}
+		set := w.Sets[i]
+		if !w.mine(set) {
+			continue
+		}
+		if !set.DeletionTimestamp.IsZero() || !matches(set, w.Cluster.Labels) {
+			d.Forget = append(d.Forget, set.Name)
+			continue
+		}
+		for _, r := range b.Resources {
+			if ref := (addonsv1.ResourceReference{Kind: r.Kind, Name: r.Name}); !slices.Contains(set.Spec.Resources, ref) {
+				d.Drop = append(d.Drop, Delivery{Set: set.Name, Resource: ref})
+			}
 		}
 	}
-	return out
 }
 
 // consider decides about one resource of one set.
@@ -81,35 +101,4 @@ func entry(binding *addonsv1.ClusterResourceSetBinding, d Delivery) *addonsv1.Re
 		}
 	}
 	return nil
-}
-
-// record makes of a binding what it says after results.
-func record(binding *addonsv1.ClusterResourceSetBinding, forget []string, results []Result) {
-	bindings := slices.DeleteFunc(slices.Clone(binding.Spec.Bindings), func(b addonsv1.ResourceSetBinding) bool {
-		return slices.Contains(forget, b.ClusterResourceSetName)
-	})
-	for _, r := range results {
-		if r.Binding.Name == "" {
-			continue // nothing was read, so there is nothing to say
-		}
-		i := slices.IndexFunc(bindings, func(b addonsv1.ResourceSetBinding) bool { return b.ClusterResourceSetName == r.Set })
-		if i < 0 {
-			bindings = append(bindings, addonsv1.ResourceSetBinding{ClusterResourceSetName: r.Set})
-			i = len(bindings) - 1
-		}
-		resources := slices.Clone(bindings[i].Resources)
-		j := slices.IndexFunc(resources, func(b addonsv1.ResourceBinding) bool { return b.Kind == r.Resource.Kind && b.Name == r.Resource.Name })
-		if j < 0 {
-			resources = append(resources, r.Binding)
-		} else if !sameEntry(resources[j], r.Binding) {
-			resources[j] = r.Binding
-		}
-		bindings[i].Resources = resources
-	}
-	binding.Spec.Bindings = bindings
-}
-
-// sameEntry says whether two entries tell the same, but for the time: a delivery that changed nothing is not written down.
-func sameEntry(a, b addonsv1.ResourceBinding) bool {
-	return a.Applied == b.Applied && a.Hash == b.Hash
 }

@@ -1,11 +1,11 @@
 package clusterresourceset
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	addonsv1 "github.com/slipway-capi/slipway/contract/api/addons/v1beta2"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
@@ -22,6 +22,10 @@ func aSet(name, strategy string, change ...func(*addonsv1.ClusterResourceSet)) *
 		c(s)
 	}
 	return s
+}
+
+func picksOthers(s *addonsv1.ClusterResourceSet) {
+	s.Spec.ClusterSelector.MatchLabels = map[string]string{"cni": "y"}
 }
 
 func deleted(s *addonsv1.ClusterResourceSet) { now := metav1.Now(); s.DeletionTimestamp = &now }
@@ -54,6 +58,15 @@ func TestDecide(t *testing.T) {
 		{name: "not changed since", world: World{Sets: []*addonsv1.ClusterResourceSet{aSet("s", "Reconcile")}, Versions: exists, Binding: aBinding("s", true), Seen: map[Delivery]string{delivery: "7"}}},
 		{name: "after a restart the content is compared", world: World{Sets: []*addonsv1.ClusterResourceSet{aSet("s", "Reconcile")}, Versions: exists, Binding: aBinding("s", true)}, deliver: 1},
 		{name: "a resource that does not exist", world: World{Sets: []*addonsv1.ClusterResourceSet{aSet("s", "ApplyOnce")}}, missing: 1},
+		{name: "it does not pick the Cluster any more", world: World{Sets: []*addonsv1.ClusterResourceSet{aSet("s", "ApplyOnce", picksOthers)}, Versions: exists, Binding: aBinding("s", true)}, forget: []string{"s"}},
+		{name: "left to another manager", world: World{WatchFilter: "b", Sets: []*addonsv1.ClusterResourceSet{aSet("s", "ApplyOnce", picksOthers)}, Versions: exists, Binding: aBinding("s", true)}},
+		{name: "not ours to deliver", world: World{WatchFilter: "b", Sets: []*addonsv1.ClusterResourceSet{aSet("s", "ApplyOnce")}, Versions: exists}},
+		{name: "ours to deliver", world: World{WatchFilter: "b", Sets: []*addonsv1.ClusterResourceSet{aSet("s", "ApplyOnce", func(s *addonsv1.ClusterResourceSet) {
+			s.Labels = map[string]string{clusterv1.WatchLabel: "b"}
+		})}, Versions: exists}, deliver: 1},
+		{name: "a paused set stands still in deletion, too", world: World{Sets: []*addonsv1.ClusterResourceSet{aSet("s", "ApplyOnce", deleted, func(s *addonsv1.ClusterResourceSet) {
+			s.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
+		})}, Versions: exists, Binding: aBinding("s", true)}},
 		{name: "another selector", world: World{Sets: []*addonsv1.ClusterResourceSet{aSet("s", "ApplyOnce", func(s *addonsv1.ClusterResourceSet) {
 			s.Spec.ClusterSelector.MatchLabels = map[string]string{"cni": "y"}
 		})}, Versions: exists}},
@@ -76,19 +89,69 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// Conformance: RS-17, RS-18
+func TestBindingsGoWithTheirClusters(t *testing.T) {
+	bound := func(uid types.UID) *addonsv1.ClusterResourceSetBinding {
+		b := aBinding("s", true)
+		b.OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: "c", UID: uid}}
+		return b
+	}
+	w := World{Sets: []*addonsv1.ClusterResourceSet{aSet("s", "ApplyOnce")}, Versions: map[addonsv1.ResourceReference]string{configMap: "7"}, Cluster: aCluster("c"), Binding: bound("new")}
+	w.Cluster.UID = "new"
+	assert.Equal(t, Decision{}, Decide(w), "all is delivered")
+	w.Binding = bound("old")
+	assert.Equal(t, Decision{Unbind: true}, Decide(w), "another Cluster of the name has received nothing")
+	w.Binding = nil
+	assert.Len(t, Decide(w).Deliver, 1)
+	w.Binding = aBinding("s", true)
+	assert.Empty(t, Decide(w).Deliver, "a binding that names no owner is believed")
+
+	now := metav1.Now()
+	w.Cluster.DeletionTimestamp = &now
+	assert.Equal(t, Decision{Unbind: true}, Decide(w))
+	w.Binding = nil
+	assert.Equal(t, Decision{}, Decide(w), "nothing is delivered to a Cluster that leaves")
+	w.Gone, w.Binding = true, bound("new")
+	assert.Equal(t, Decision{Unbind: true}, Decide(w))
+}
+
+// Conformance: RS-19
+func TestResourcesThatLeaveTheirSet(t *testing.T) {
+	secret := addonsv1.ResourceReference{Kind: "Secret", Name: "cni"}
+	w := World{Cluster: aCluster("c"), Binding: aBinding("s", true), Sets: []*addonsv1.ClusterResourceSet{aSet("s", "ApplyOnce", func(s *addonsv1.ClusterResourceSet) {
+		s.Spec.Resources = []addonsv1.ResourceReference{secret}
+	})}}
+	d := Decide(w)
+	assert.Equal(t, []Delivery{{"s", configMap}}, d.Drop)
+	assert.Equal(t, []Delivery{{"s", secret}}, d.Missing)
+}
+
+// Conformance: RS-07
+func TestOwnersOfABinding(t *testing.T) {
+	w := World{Cluster: aCluster("c"), Sets: []*addonsv1.ClusterResourceSet{aSet("s", "ApplyOnce"), aSet("idle", "ApplyOnce")}, Binding: aBinding("s", true)}
+	w.Binding.OwnerReferences = []metav1.OwnerReference{{APIVersion: addonsv1.GroupVersion.String(), Kind: "ClusterResourceSet", Name: "gone"}, {APIVersion: "v1", Kind: "ConfigMap", Name: "a user's"}}
+	var owners []string
+	for _, r := range recorded(w, Decision{}, nil).OwnerReferences {
+		owners = append(owners, r.Kind+" "+r.Name)
+	}
+	assert.Equal(t, []string{"ConfigMap a user's", "Cluster c", "ClusterResourceSet s"}, owners)
+}
+
 // Conformance: RS-07, RS-10
 func TestRecord(t *testing.T) {
 	b := aBinding("one", true)
 	first := b.DeepCopy()
-	record(b, nil, []Result{{Delivery: Delivery{"two", configMap}, Binding: addonsv1.ResourceBinding{Kind: "ConfigMap", Name: "cni", Hash: "x"}, Err: errors.New("refused")}})
+	record(b, Decision{}, []Result{{Delivery: Delivery{"two", configMap}, Binding: addonsv1.ResourceBinding{Kind: "ConfigMap", Name: "cni", Hash: "x"}, Trouble: unreached()}})
 	assert.Equal(t, first.Spec.Bindings[0], b.Spec.Bindings[0], "the other set is left alone")
 	assert.False(t, b.Spec.Bindings[1].Resources[0].Applied)
 	again := b.DeepCopy()
-	record(again, nil, []Result{{Delivery: Delivery{"one", configMap}, Binding: addonsv1.ResourceBinding{Kind: "ConfigMap", Name: "cni", Applied: true, Hash: "h", LastAppliedTime: metav1.Now()}}})
-	assert.True(t, equalBindings(b, again), "a delivery that changed nothing is not written down")
-	record(again, []string{"one"}, nil)
+	record(again, Decision{}, []Result{{Delivery: Delivery{"one", configMap}, Binding: addonsv1.ResourceBinding{Kind: "ConfigMap", Name: "cni", Applied: true, Hash: "h", LastAppliedTime: metav1.Now()}}})
+	assert.Equal(t, b, again, "a delivery that changed nothing is not written down")
+	record(again, Decision{Forget: []string{"one"}}, nil)
 	assert.Len(t, again.Spec.Bindings, 1)
 	assert.Len(t, b.Spec.Bindings, 2, "the original is not touched")
+	record(again, Decision{Drop: []Delivery{{"two", configMap}}}, nil)
+	assert.Empty(t, again.Spec.Bindings[0].Resources, "a resource that has left its set")
 }
 
 // Conformance: RS-08, RS-09, RS-11, RS-12, RS-13
@@ -102,9 +165,9 @@ func TestDecideSet(t *testing.T) {
 	}{
 		{name: "no clusters", world: SetWorld{}, reason: "Applied"},
 		{name: "delivered", world: SetWorld{Clusters: two[:1], Bindings: []*addonsv1.ClusterResourceSetBinding{aBinding("s", true)}}, reason: "Applied"},
-		{name: "not yet", world: SetWorld{Clusters: two, Bindings: []*addonsv1.ClusterResourceSetBinding{aBinding("s", true)}}, reason: "NotApplied", message: "* Cluster d: ConfigMap cni is not delivered yet"},
-		{name: "refused", world: SetWorld{Clusters: two[:1], Bindings: []*addonsv1.ClusterResourceSetBinding{aBinding("s", false)}, Troubles: map[string]map[addonsv1.ResourceReference]trouble{"c": {configMap: {message: "ConfigMap cni: DaemonSet x: no"}}}}, reason: "NotApplied", message: "* Cluster c: ConfigMap cni: DaemonSet x: no"},
-		{name: "of the wrong type", world: SetWorld{Clusters: two[:1], Troubles: map[string]map[addonsv1.ResourceReference]trouble{"c": {configMap: {message: "m", secretType: true}}}}, reason: "WrongSecretType", message: "* Cluster c: m"},
+		{name: "not yet", world: SetWorld{Clusters: two, Bindings: []*addonsv1.ClusterResourceSetBinding{aBinding("s", true)}}, reason: "NotApplied", message: "* Cluster d: ConfigMap cni: not delivered yet"},
+		{name: "refused", world: SetWorld{Clusters: two[:1], Bindings: []*addonsv1.ClusterResourceSetBinding{aBinding("s", false)}, Troubles: map[string]map[addonsv1.ResourceReference]trouble{"c": {configMap: {message: "DaemonSet x: no"}}}}, reason: "NotApplied", message: "* Cluster c: ConfigMap cni: DaemonSet x: no"},
+		{name: "of the wrong type", world: SetWorld{Clusters: two[:1], Troubles: map[string]map[addonsv1.ResourceReference]trouble{"c": {configMap: {message: "m", secretType: true}}}}, reason: "WrongSecretType", message: "* Cluster c: ConfigMap cni: m"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.world.Set, c.world.Resources = aSet("s", "ApplyOnce"), []*metav1.PartialObjectMetadata{owned}

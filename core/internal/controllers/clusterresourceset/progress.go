@@ -2,7 +2,6 @@ package clusterresourceset
 
 import (
 	"reflect"
-	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -21,12 +20,6 @@ type deliveries struct {
 	versions map[Delivery]string
 	// troubles are the messages about those that are not complete.
 	troubles map[Delivery]trouble
-}
-
-type trouble struct {
-	message string
-	// secretType says that the trouble is the type of the Secret.
-	secretType bool
 }
 
 func (p *progress) of(cluster types.NamespacedName) *deliveries {
@@ -56,14 +49,14 @@ func (p *progress) note(cluster types.NamespacedName, d Decision, results []Resu
 	have := p.of(cluster)
 	troubles := map[Delivery]trouble{}
 	for _, m := range d.Missing {
-		troubles[m] = trouble{message: m.Resource.Kind + " " + m.Resource.Name + " does not exist"}
+		troubles[m] = *missing()
 	}
 	for _, r := range results {
-		if r.Err == nil {
+		if r.Trouble == nil {
 			have.versions[r.Delivery] = r.Version
 			continue
 		}
-		troubles[r.Delivery] = trouble{message: r.Resource.Kind + " " + r.Resource.Name + ": " + r.Err.Error(), secretType: r.Err == ErrWrongSecretType}
+		troubles[r.Delivery] = *r.Trouble
 	}
 	changed := !reflect.DeepEqual(have.troubles, troubles) || len(results) > 0
 	have.troubles = troubles
@@ -89,10 +82,4 @@ func (p *progress) troublesOf(cluster types.NamespacedName, set string) map[addo
 		}
 	}
 	return out
-}
-
-func cmpNames(a, b string) int { return strings.Compare(a, b) }
-
-func equalBindings(a, b *addonsv1.ClusterResourceSetBinding) bool {
-	return reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.OwnerReferences, b.OwnerReferences)
 }

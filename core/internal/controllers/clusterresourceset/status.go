@@ -2,12 +2,11 @@ package clusterresourceset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +18,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/patch"
 	"github.com/slipway-capi/slipway/contract/paused"
+	"github.com/slipway-capi/slipway/core/internal/outcome"
 )
 
 // SetWorld is all that is known when a decision about one ClusterResourceSet is taken.
@@ -69,10 +69,6 @@ func DecideSet(w SetWorld) SetDecision {
 	return d
 }
 
-func names(b *addonsv1.ClusterResourceSetBinding, set string) bool {
-	return slices.ContainsFunc(b.Spec.Bindings, func(b addonsv1.ResourceSetBinding) bool { return b.ClusterResourceSetName == set })
-}
-
 // applied sums the deliveries up: at most three Clusters are named.
 func applied(w SetWorld) metav1.Condition {
 	c := metav1.Condition{Type: addonsv1.ClusterResourceSetResourcesAppliedCondition, Status: metav1.ConditionTrue, Reason: addonsv1.ClusterResourceSetResourcesAppliedReason}
@@ -92,7 +88,6 @@ func applied(w SetWorld) metav1.Condition {
 	if c.Reason == addonsv1.ClusterResourceSetResourcesAppliedReason {
 		c.Reason = addonsv1.ClusterResourceSetResourcesNotAppliedReason
 	}
-	const shown = 3
 	if more := len(lines) - shown; more > 0 {
 		lines = append(lines[:shown], fmt.Sprintf("* And %d more Clusters", more))
 	}
@@ -109,12 +104,15 @@ func (w SetWorld) open(cluster *clusterv1.Cluster) (out []string, secretType boo
 	}
 	for _, r := range w.Set.Spec.Resources {
 		if t, bad := w.Troubles[cluster.Name][r]; bad {
-			out, secretType = append(out, t.message), secretType || t.secretType
+			out, secretType = append(out, fmt.Sprintf("%s %s: %s", r.Kind, r.Name, t.message)), secretType || t.secretType
 			continue
 		}
 		if e := entry(binding, Delivery{Set: w.Set.Name, Resource: r}); e == nil || !e.Applied {
-			out = append(out, fmt.Sprintf("%s %s is not delivered yet", r.Kind, r.Name))
+			out = append(out, fmt.Sprintf("%s %s: not delivered yet", r.Kind, r.Name))
 		}
+	}
+	if len(out) > 0 && paused.Is(cluster, cluster) {
+		return []string{"it is paused"}, false
 	}
 	return out, secretType
 }
@@ -128,18 +126,24 @@ func (c *Controller) report(ctx context.Context, req reconcile.Request) (reconci
 	if c.WatchFilter != "" && set.Labels[clusterv1.WatchLabel] != c.WatchFilter {
 		return reconcile.Result{}, nil
 	}
+	if wait := c.writes.Stale(set, time.Now()); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
 	w, err := c.observeSet(ctx, set)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	d := DecideSet(w)
-	var errs []error
+	var out outcome.Outcome
 	for _, r := range d.Adopt {
-		errs = append(errs, c.adopt(ctx, set, r))
+		out.Note(c.adopt(ctx, set, r))
 	}
 	owned := patch.Owned(addonsv1.ClusterResourceSetResourcesAppliedCondition, clusterv1.PausedCondition)
-	errs = append(errs, patch.Begin(c.Client, FieldOwner, set).Finish(ctx, d.Set, owned))
-	return reconcile.Result{}, errors.Join(errs...)
+	out.Note(patch.Begin(c.Client, FieldOwner, set).Finish(ctx, d.Set, owned))
+	if d.Set.ResourceVersion != set.ResourceVersion && len(d.Set.Finalizers) > 0 {
+		c.writes.Wrote(d.Set, time.Now())
+	}
+	return out.Result(0)
 }
 
 // adopt lets a resource go, and move, with its set.
@@ -166,18 +170,17 @@ func (c *Controller) observeSet(ctx context.Context, set *addonsv1.ClusterResour
 			w.Troubles[k.Name] = c.progress.troublesOf(types.NamespacedName{Namespace: k.Namespace, Name: k.Name}, set.Name)
 		}
 	}
-	slices.SortFunc(w.Clusters, func(a, b *clusterv1.Cluster) int { return cmpNames(a.Name, b.Name) })
+	slices.SortFunc(w.Clusters, func(a, b *clusterv1.Cluster) int { return strings.Compare(a.Name, b.Name) })
 	for i := range bindings.Items {
 		w.Bindings = append(w.Bindings, &bindings.Items[i])
 	}
 	for _, r := range set.Spec.Resources {
-		o := &metav1.PartialObjectMetadata{}
-		o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(r.Kind))
-		if err := c.metadata.Get(ctx, client.ObjectKey{Namespace: set.Namespace, Name: r.Name}, o); err == nil {
-			o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(r.Kind))
-			w.Resources = append(w.Resources, o)
-		} else if client.IgnoreNotFound(err) != nil {
+		o, err := c.resource(ctx, set.Namespace, r)
+		if err != nil {
 			return w, err
+		}
+		if o != nil {
+			w.Resources = append(w.Resources, o)
 		}
 	}
 	return w, nil

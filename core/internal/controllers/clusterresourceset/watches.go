@@ -12,7 +12,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 )
 
-// clustersOfSet finds the Clusters of a set, and those whose bindings still name it.
+// clustersOfSet finds the Clusters of a set, and those whose bindings still name it, even if they are gone.
 func (c *Controller) clustersOfSet(ctx context.Context, o client.Object) []reconcile.Request {
 	set := o.(*addonsv1.ClusterResourceSet)
 	clusters, bindings := &clusterv1.ClusterList{}, &addonsv1.ClusterResourceSetBindingList{}
@@ -21,10 +21,13 @@ func (c *Controller) clustersOfSet(ctx context.Context, o client.Object) []recon
 	}
 	var out []reconcile.Request
 	for i := range clusters.Items {
-		k := &clusters.Items[i]
-		bound := slices.ContainsFunc(bindings.Items, func(b addonsv1.ClusterResourceSetBinding) bool { return b.Name == k.Name && names(&b, set.Name) })
-		if bound || matches(set, k.Labels) {
-			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(k)})
+		if matches(set, clusters.Items[i].Labels) {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&clusters.Items[i])})
+		}
+	}
+	for i := range bindings.Items {
+		if names(&bindings.Items[i], set.Name) {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&bindings.Items[i])})
 		}
 	}
 	return out
