@@ -22,14 +22,13 @@ var name = types.NamespacedName{Namespace: "default", Name: "quickstart"}
 func TestTheQuickstartManifestsHoldOneCluster(t *testing.T) {
 	files, err := filepath.Glob("../../docs/quickstart/*.yaml")
 	require.NoError(t, err)
-	require.Len(t, files, 2)
+	require.NotEmpty(t, files)
 	for _, file := range files {
 		objects, err := load([]string{file}, "default")
 		require.NoError(t, err)
-		assert.Len(t, objects, 7, file)
 		cluster, err := clusterOf(objects)
-		require.NoError(t, err)
-		assert.Equal(t, name, cluster)
+		require.NoError(t, err, file)
+		assert.Equal(t, name, cluster, file)
 	}
 }
 
