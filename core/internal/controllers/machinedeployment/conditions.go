@@ -92,8 +92,8 @@ func (d *Decision) rollingOut(w World) metav1.Condition {
 		}
 		return lines[i] < lines[j]
 	})
-	if len(d.missing) > 0 {
-		lines = append(lines, "* Blocked because these do not exist: "+strings.Join(d.missing, ", "))
+	if len(d.Missing) > 0 {
+		lines = append(lines, "* Blocked because these do not exist: "+strings.Join(d.Missing, ", "))
 	}
 	return condition(clusterv1.RollingOutCondition, metav1.ConditionTrue, clusterv1.RollingOutReason, fmt.Sprintf("Rolling out %d not up-to-date replicas\n%s", n, strings.Join(lines, "\n")))
 }
@@ -108,8 +108,8 @@ func (d *Decision) scaling(w World) (up, down metav1.Condition) {
 	switch {
 	case current < target:
 		message := fmt.Sprintf("Scaling up from %d to %d replicas", current, target)
-		if len(d.missing) > 0 {
-			message += " is blocked because these do not exist: " + strings.Join(d.missing, ", ")
+		if len(d.Missing) > 0 {
+			message += " is blocked because these do not exist: " + strings.Join(d.Missing, ", ")
 		}
 		up = condition(clusterv1.ScalingUpCondition, metav1.ConditionTrue, clusterv1.ScalingUpReason, message)
 	case current > target:

@@ -114,7 +114,7 @@ func (d *Decision) update(w World, s *clusterv1.MachineSet, t target) {
 
 func (d *Decision) createSet(w World, sets []*clusterv1.MachineSet) {
 	if len(w.MissingTemplates) > 0 {
-		d.missing = w.MissingTemplates // their watch wakes us
+		d.Missing = w.MissingTemplates // their watch wakes us
 		return
 	}
 	revision := revisionOf(nil, w, sets)

@@ -67,7 +67,7 @@ func (f *fleet) reconcileDeployment() {
 	for _, s := range f.world.Sets {
 		w.Sets = append(w.Sets, s.DeepCopy())
 	}
-	refresh(&w)
+	w.CountMachines()
 	f.decided = f.now
 	d := Decide(w)
 	f.world.Deployment = d.Deployment

@@ -25,8 +25,8 @@ func number(n *int32) int32 {
 	return *n
 }
 
-// refresh replaces the counters of the sets by what the Machines say, which is never older.
-func refresh(w *World) {
+// CountMachines replaces the counters of the sets by what the Machines say, which is never older.
+func (w *World) CountMachines() {
 	for _, s := range w.Sets {
 		var all, ready int32
 		for _, m := range w.Machines {

@@ -49,8 +49,8 @@ type Decision struct {
 	Actions    []Action
 	After      time.Duration
 	Events     []Event
-	// missing names the templates without which no MachineSet can be made.
-	missing []string
+	// Missing names the templates without which no MachineSet can be made.
+	Missing []string
 }
 
 // Event is a line for people.

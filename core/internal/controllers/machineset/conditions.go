@@ -63,8 +63,8 @@ func (d *Decision) scalingUp(w World) metav1.Condition {
 		return condition(clusterv1.ScalingUpCondition, metav1.ConditionFalse, clusterv1.NotScalingUpReason, "")
 	}
 	message := fmt.Sprintf("Scaling up from %d to %d replicas", len(w.Machines), w.wanted())
-	if len(d.blocked) > 0 {
-		message += " is blocked because:\n* " + strings.Join(d.blocked, "\n* ")
+	if len(d.Blocked) > 0 {
+		message += " is blocked because:\n* " + strings.Join(d.Blocked, "\n* ")
 	}
 	return condition(clusterv1.ScalingUpCondition, metav1.ConditionTrue, clusterv1.ScalingUpReason, message)
 }

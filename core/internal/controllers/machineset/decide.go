@@ -131,7 +131,7 @@ func (d *Decision) scale(w World) {
 
 func (d *Decision) scaleUp(w World, n int) {
 	if w.Set.Annotations[clusterv1.DisableMachineCreateAnnotation] == "true" {
-		d.blocked = append(d.blocked, "creation of Machines is disabled by annotation "+clusterv1.DisableMachineCreateAnnotation)
+		d.Blocked = append(d.Blocked, "creation of Machines is disabled by annotation "+clusterv1.DisableMachineCreateAnnotation)
 		return
 	}
 	for _, t := range []struct {
@@ -143,13 +143,13 @@ func (d *Decision) scaleUp(w World, n int) {
 			return
 		}
 		if t.ref.Name != "" && t.Object == nil {
-			d.blocked = append(d.blocked, fmt.Sprintf("%s %s does not exist", t.ref.Kind, t.ref.Name))
+			d.Blocked = append(d.Blocked, fmt.Sprintf("%s %s does not exist", t.ref.Kind, t.ref.Name))
 		}
 	}
 	checks, err := preflight(w)
 	d.fail(err)
-	d.blocked = append(d.blocked, checks...)
-	if len(d.blocked) > 0 || err != nil {
+	d.Blocked = append(d.Blocked, checks...)
+	if len(d.Blocked) > 0 || err != nil {
 		return
 	}
 	for i := range n {

@@ -16,7 +16,7 @@ import (
 
 // objects finds the bootstrap configs and infrastructure machines of the set: those of its Machines, and those that
 // have no Machine because this program ended, or an answer got lost, between their creation and its.
-func (c *Controller) objects(ctx context.Context, w *World) error {
+func (l sight) objects(ctx context.Context, w *World) error {
 	byName := map[string]*clusterv1.Machine{}
 	for _, m := range w.Machines {
 		byName[m.Name] = m
@@ -26,7 +26,7 @@ func (c *Controller) objects(ctx context.Context, w *World) error {
 		if t.Object == nil {
 			continue
 		}
-		list, err := c.madeFrom(ctx, t.Object, w.Set)
+		list, err := l.madeFrom(ctx, t.Object, w.Set)
 		if err != nil {
 			return err
 		}
@@ -39,20 +39,20 @@ func (c *Controller) objects(ctx context.Context, w *World) error {
 			}
 		}
 	}
-	c.complete(ctx, w)
+	l.complete(ctx, w)
 	return nil
 }
 
 // madeFrom lists what the set made from a template. The objects are those of the cache itself: they must not be changed.
-func (c *Controller) madeFrom(ctx context.Context, template *external.Object, s *clusterv1.MachineSet) (*unstructured.UnstructuredList, error) {
+func (l sight) madeFrom(ctx context.Context, template *external.Object, s *clusterv1.MachineSet) (*unstructured.UnstructuredList, error) {
 	gk := template.GroupVersionKind().GroupKind()
-	gvk, _, err := c.Resolver.GVK(ctx, schema.GroupKind{Group: gk.Group, Kind: strings.TrimSuffix(gk.Kind, "Template")})
+	gvk, _, err := l.resolver.GVK(ctx, schema.GroupKind{Group: gk.Group, Kind: strings.TrimSuffix(gk.Kind, "Template")})
 	if err != nil {
 		return nil, err
 	}
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(gvk)
-	err = c.Client.List(ctx, list, client.InNamespace(s.Namespace), client.UnsafeDisableDeepCopy,
+	err = l.reader.List(ctx, list, client.InNamespace(s.Namespace), client.UnsafeDisableDeepCopy,
 		client.MatchingLabels(labels.Merge(labels.OfCluster(s.Spec.ClusterName), map[string]string{clusterv1.MachineSetNameLabel: labels.Value(s.Name)})))
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", gvk.Kind, err)
@@ -62,7 +62,7 @@ func (c *Controller) madeFrom(ctx context.Context, template *external.Object, s 
 
 // complete reads the objects that do not carry the set's label yet, as those of an adopted Machine. One that cannot be
 // read is left out: it must not stop the others, and its Machine reports it.
-func (c *Controller) complete(ctx context.Context, w *World) {
+func (l sight) complete(ctx context.Context, w *World) {
 	for _, m := range w.Machines {
 		if !m.DeletionTimestamp.IsZero() {
 			continue
@@ -71,7 +71,7 @@ func (c *Controller) complete(ctx context.Context, w *World) {
 			if ref.Name == "" || known(w.Objects[m.Name], ref) {
 				continue
 			}
-			if o, err := external.Get(ctx, c.Client, c.Resolver, ref, m.Namespace); err == nil {
+			if o, err := external.Get(ctx, l.reader, l.resolver, ref, m.Namespace); err == nil {
 				w.Objects[m.Name] = append(w.Objects[m.Name], o.Unstructured)
 			}
 		}

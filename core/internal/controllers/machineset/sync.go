@@ -25,7 +25,7 @@ func (d *Decision) sync(w World) {
 		if !m.DeletionTimestamp.IsZero() && len(m.Finalizers) == 0 {
 			continue // as good as gone
 		}
-		wanted := inPlace(w, m)
+		wanted := InPlace(w, m)
 		if covered, surplus := covers(m, wanted), surplusOf(m, wanted); !covered || surplus {
 			d.Actions = append(d.Actions, Sync{Machine: m, Wanted: wanted, Covered: covered, Surplus: surplus})
 		}
@@ -57,10 +57,10 @@ func intent(w World, name string) *clusterv1.Machine {
 	return m
 }
 
-// inPlace is the intent for a Machine that exists: what would need a new Machine stays as it is. A Machine that leaves
+// InPlace is the intent for a Machine that exists: what would need a new Machine stays as it is. A Machine that leaves
 // gets only what governs its leaving. A finalizer that is gone is not asked for again: that would be refused, and one
 // left out while it is there would be taken away, and the Machine with it.
-func inPlace(w World, m *clusterv1.Machine) *clusterv1.Machine {
+func InPlace(w World, m *clusterv1.Machine) *clusterv1.Machine {
 	wanted := intent(w, m.Name)
 	if !slices.Contains(m.Finalizers, clusterv1.MachineFinalizer) {
 		wanted.Finalizers = nil

@@ -70,7 +70,8 @@ type Decision struct {
 	After   time.Duration
 	Err     error
 	Events  []Event
-	blocked []string
+	// Blocked says what stands in the way of new Machines.
+	Blocked []string
 }
 
 // Event is a line for people.
