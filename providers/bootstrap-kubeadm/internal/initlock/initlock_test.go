@@ -47,6 +47,7 @@ func acquire(t *testing.T, c client.Client, m *clusterv1.Machine) bool {
 	return held
 }
 
+// Conformance: KB-30, KB-31, KB-32, KB-35
 func TestOneHolder(t *testing.T) {
 	ctx, a, b := t.Context(), machine("a", "1"), machine("b", "2")
 	c := world(t, a, b)
@@ -74,6 +75,7 @@ func lockOf(content string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: lockKey.Namespace, Name: lockKey.Name, UID: "lock"}, Data: map[string]string{"lock-information": content}}
 }
 
+// Conformance: KB-33
 func TestHoldersThatCannotInitialize(t *testing.T) {
 	leaving, now, data := machine("a", "1"), metav1.Now(), "a"
 	leaving.DeletionTimestamp, leaving.Finalizers = &now, []string{"x/y"}
@@ -105,6 +107,7 @@ func TestHoldersThatCannotInitialize(t *testing.T) {
 	}
 }
 
+// Conformance: KB-31
 func TestTrouble(t *testing.T) {
 	b := machine("b", "2")
 	c := world(t, lockOf("not JSON"))
@@ -130,6 +133,8 @@ func TestTrouble(t *testing.T) {
 }
 
 // TestNeverTwoHolders lets machines ask at the same time, round after round; the holder of a round gives up or vanishes.
+//
+// Conformance: KB-31
 func TestNeverTwoHolders(t *testing.T) {
 	const count = 5
 	machines, objects := map[int]*clusterv1.Machine{}, []client.Object{}

@@ -22,6 +22,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func ptr[T any](v T) *T { return &v }
 
+// Conformance: KB-02, KB-10
 func TestAPIVersion(t *testing.T) {
 	for version, want := range map[string]string{
 		"v1.21.9": "", "v1.22.0-alpha.1": v1beta3, "v1.22.0": v1beta3, "1.30.4": v1beta3, "v1.30": v1beta3, "v1.31.0-rc.1": v1beta4, "v1.31.0": v1beta4,
@@ -111,6 +112,7 @@ func write(t testing.TB, render renderer, s *bootstrapv1.KubeadmConfigSpec, vers
 	return out
 }
 
+// Conformance: KB-13
 func TestGolden(t *testing.T) {
 	for _, d := range documents {
 		path, got := filepath.Join("testdata", d.name+".yaml"), write(t, d.render, d.spec, d.version)
@@ -124,6 +126,8 @@ func TestGolden(t *testing.T) {
 }
 
 // TestKubeadmAcceptsTheDocuments asks the real kubeadm, which `make binaries` builds.
+//
+// Conformance: KB-10
 func TestKubeadmAcceptsTheDocuments(t *testing.T) {
 	cache := os.Getenv("SLIPWAY_CACHE")
 	if cache == "" {
@@ -170,6 +174,7 @@ func at(m any, path ...string) any {
 	return m
 }
 
+// Conformance: KB-13
 func TestTaintsKeepTheirDifference(t *testing.T) {
 	for name, row := range map[string]struct {
 		taints *[]corev1.Taint
@@ -189,6 +194,7 @@ func TestTaintsKeepTheirDifference(t *testing.T) {
 	}
 }
 
+// Conformance: KB-11
 func TestInjected(t *testing.T) {
 	s := &bootstrapv1.KubeadmConfigSpec{}
 	cluster := parse(t, write(t, Init, s, recent))[0]
@@ -204,6 +210,7 @@ func TestInjected(t *testing.T) {
 	assert.NotContains(t, cluster, "networking")
 }
 
+// Conformance: KB-10
 func TestOldKubeadm(t *testing.T) {
 	s := full()
 	s.ClusterConfiguration.APIServer.ExtraArgs = args("a", "1", "a", "2", "b", "")
@@ -220,11 +227,18 @@ func TestOldKubeadm(t *testing.T) {
 	assert.Equal(t, "240s", at(parse(t, write(t, Join, s, old))[0], "discovery", "timeout"))
 }
 
+// Conformance: KB-12
 func TestOnlyFieldsOfKubeadmAreWritten(t *testing.T) {
 	doc := parse(t, write(t, Join, fileSpec(), recent))[0]
 	assert.Equal(t, map[string]any{"kubeConfigPath": "/etc/kubernetes/discovery.conf"}, at(doc, "discovery", "file"), "discovery.file.kubeConfig is not kubeadm's")
 	for _, absent := range []string{"timeouts", "patches", "controlPlane"} {
 		assert.NotContains(t, doc, absent)
+	}
+	for _, d := range documents {
+		text := write(t, d.render, d.spec, d.version)
+		for _, absent := range []string{"dryRun:", "certificateKey:", "proxy:", "disabled:", "upgradeManifests:", "kubeConfig:"} {
+			assert.NotContains(t, text, absent, "%s: no field of ours says it", d.name)
+		}
 	}
 	s := &bootstrapv1.KubeadmConfigSpec{}
 	s.JoinConfiguration.ControlPlane = &bootstrapv1.JoinControlPlane{}

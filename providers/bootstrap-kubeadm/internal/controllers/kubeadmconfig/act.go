@@ -23,8 +23,12 @@ import (
 	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/token"
 )
 
-// errNotHolder ends a run quietly: another machine initializes the cluster.
-var errNotHolder = errors.New("another machine holds the lock of kubeadm init")
+var (
+	// errNotHolder ends a run quietly: another machine initializes the cluster.
+	errNotHolder = errors.New("another machine holds the lock of kubeadm init")
+	// errOutdated ends a run without a trace: it was decided on a picture older than what this controller wrote itself.
+	errOutdated = errors.New("the cache is behind; its update brings the next run")
+)
 
 var ownConditions = []string{
 	clusterv1.ReadyCondition, clusterv1.PausedCondition, bootstrapv1.KubeadmConfigCertificatesAvailableCondition, bootstrapv1.KubeadmConfigDataSecretAvailableCondition,
@@ -41,6 +45,9 @@ func (c *Controller) act(ctx context.Context, w World, d Decision) (reconcile.Re
 		}
 		if _, ok := a.(AcquireLock); ok && err == nil {
 			locked = true
+		}
+		if errors.Is(err, errOutdated) {
+			return reconcile.Result{}, nil
 		}
 		if err != nil {
 			d = interrupted(w, d, a, err)
@@ -94,8 +101,11 @@ func (c *Controller) carryOut(ctx context.Context, w World, before *bootstrapv1.
 		out := before.DeepCopy()
 		out.Spec = a.Spec
 		err := c.Client.Patch(ctx, out, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner))
+		if apierrors.IsConflict(err) {
+			return nil, errOutdated
+		}
 		if err != nil {
-			return nil, fmt.Errorf("storing the join configuration: %w", err)
+			return nil, fmt.Errorf("storing what was filled in: %w", err)
 		}
 		return out, nil
 	case AcquireLock:
@@ -129,7 +139,8 @@ func (c *Controller) carryOut(ctx context.Context, w World, before *bootstrapv1.
 }
 
 // acquire takes the lock of kubeadm init. The lock goes when the cluster is initialized, and our picture of the cluster may
-// be older than that: only a look at the API server itself says that nobody has been first.
+// be older than that: only a look at the API server itself says that nobody has been first. Nor must this machine be the one
+// that was: it holds the lock still, and would give it up when its outdated picture makes a write fail.
 func (c *Controller) acquire(ctx context.Context, w World, a AcquireLock) error {
 	held, err := initlock.Acquire(ctx, c.Client, c.Live, w.Cluster, w.Machine)
 	if err != nil {
@@ -137,6 +148,13 @@ func (c *Controller) acquire(ctx context.Context, w World, a AcquireLock) error 
 	}
 	if !held {
 		return errNotHolder
+	}
+	config := &bootstrapv1.KubeadmConfig{}
+	if err := c.Live.Get(ctx, client.ObjectKeyFromObject(w.Config), config); err != nil {
+		return fmt.Errorf("reading the KubeadmConfig again: %w", err)
+	}
+	if isTrue(config.Status.Initialization.DataSecretCreated) {
+		return errOutdated
 	}
 	cluster := &clusterv1.Cluster{}
 	if err := c.Live.Get(ctx, client.ObjectKeyFromObject(w.Cluster), cluster); err != nil {

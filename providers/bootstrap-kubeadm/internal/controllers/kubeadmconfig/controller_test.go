@@ -150,6 +150,19 @@ func (s *scene) ready(name string) {
 	s.eventually(name+" is ready", func() bool { return conditions.IsTrue(s.config(name), clusterv1.ReadyCondition) })
 }
 
+// quiet waits until nobody has written the config for a while, and returns its version.
+func (s *scene) quiet(name string) string {
+	s.Helper()
+	version, since := s.config(name).ResourceVersion, time.Now()
+	s.eventually(name+" is left alone", func() bool {
+		if v := s.config(name).ResourceVersion; v != version {
+			version, since = v, time.Now()
+		}
+		return time.Since(since) > 500*time.Millisecond
+	})
+	return version
+}
+
 func (s *scene) waits(name, message string) {
 	s.Helper()
 	s.eventually(name+" waits: "+message, func() bool {
@@ -157,6 +170,7 @@ func (s *scene) waits(name, message string) {
 	})
 }
 
+// Conformance: KB-07, KB-31, KB-35, KB-11
 func TestOneOfThreeInitializesAndTheOthersJoin(t *testing.T) {
 	s := newScene(t)
 	names := []string{"cp-0", "cp-1", "cp-2"}
@@ -225,8 +239,7 @@ func TestSecretAndQuiet(t *testing.T) {
 	assert.Equal(t, "cloud-config", string(secret.Data["format"]))
 	assert.Equal(t, "c1", secret.Labels[clusterv1.ClusterNameLabel])
 	assert.True(t, metav1.IsControlledBy(secret, c))
-	time.Sleep(300 * time.Millisecond)
-	version := s.config("cp").ResourceVersion
+	version := s.quiet("cp")
 	s.report(`{"phase":"Provisioned"}`)
 	time.Sleep(500 * time.Millisecond)
 	assert.Equal(t, version, s.config("cp").ResourceVersion, "nothing changed, so nothing is written")
@@ -300,6 +313,7 @@ func TestFilesFromSecretsAndTemplates(t *testing.T) {
 	assert.Empty(t, s.config("worker").Spec.Files[0].Content, "KB-70: never stored in the spec")
 }
 
+// Conformance: KB-04
 func TestPausedConfigsAreLeftAlone(t *testing.T) {
 	s := newScene(t)
 	s.cluster.Spec.Paused = &yes

@@ -115,6 +115,7 @@ func names(actions []Action) string {
 	return strings.Join(out, " ")
 }
 
+// Conformance: KB-01, KB-04, KB-05, KB-07, KB-34
 func TestDecide(t *testing.T) {
 	broken := errors.New("broken")
 	for _, row := range []struct {
@@ -130,6 +131,7 @@ func TestDecide(t *testing.T) {
 		{"no Cluster", world(func(w *World) { w.Cluster = nil }), "", "-", 0, ""},
 		{"being deleted", world(func(w *World) { w.Config.DeletionTimestamp = &metav1.Time{Time: now} }), "", "-", 0, ""},
 		{"paused", world(func(w *World) { w.Cluster.Spec.Paused = &yes }), "", "-", 0, ""},
+		{"paused by annotation", world(func(w *World) { w.Config.Annotations = map[string]string{clusterv1.PausedAnnotation: "false"} }), "", "-", 0, ""},
 		{"no infrastructure", world(noInfrastructure), "", "infrastructureProvisioned", 0, ""},
 		{"row 9: a worker waits for the control plane by a watch", world(notInitialized), "", "control plane to be initialized", 0, ""},
 		{"a pool waits likewise", world(notInitialized, pool), "", "control plane to be initialized", 0, ""},
@@ -228,6 +230,7 @@ func kubeadmDocument(t *testing.T, d Decision) map[string]any {
 	return out
 }
 
+// Conformance: KB-11, KB-21
 func TestWhatIsFilledInIsPersistedFirst(t *testing.T) {
 	d := Decide(world(controlPlaneMachine))
 	persisted := d.Actions[1].(PersistSpec).Spec.JoinConfiguration
@@ -254,6 +257,7 @@ func TestDiscoveryOfUsersIsRespected(t *testing.T) {
 	assert.Empty(t, got.CACertHashes)
 }
 
+// Conformance: KB-20
 func TestTaintOfWorkers(t *testing.T) {
 	taints := func(d Decision) any { return kubeadmDocument(t, d)["nodeRegistration"].(map[string]any)["taints"] }
 	marker := map[string]any{"key": "node.cluster.x-k8s.io/uninitialized", "effect": "NoSchedule"}
@@ -312,6 +316,7 @@ func TestAQuietConfigStaysAsItIs(t *testing.T) {
 	assert.True(t, conditions.IsTrue(again.Config, clusterv1.ReadyCondition))
 }
 
+// Conformance: KB-34
 func TestInterrupted(t *testing.T) {
 	w := world(notInitialized, controlPlaneMachine)
 	d := interrupted(w, Decide(w), AcquireLock{}, errNotHolder)
