@@ -37,6 +37,7 @@ var (
 	versionWhy   = "Version v1.37.2, v1.38.0 required"
 )
 
+// Conformance: MD-60
 func TestWholeDeployment(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -202,6 +203,7 @@ func TestIllMachinesAreReplacedAnyway(t *testing.T) {
 	}, m.plan(m.md).Machines)
 }
 
+// Conformance: MD-60
 func TestStandAloneSet(t *testing.T) {
 	m := newManagement(t)
 	s := &clusterv1.MachineSet{}

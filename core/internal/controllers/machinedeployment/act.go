@@ -24,6 +24,9 @@ func (c *Controller) act(ctx context.Context, w World, d Decision) (reconcile.Re
 			errs = append(errs, err)
 		}
 	}
+	if len(errs) > 0 {
+		d.keepRevision(w) // it counts only once its set has it, or each failure would count one up
+	}
 	if err := patch.Begin(c.Client, FieldOwner, w.Deployment).Finish(ctx, d.Deployment, patch.Owned(ownConditions...)); err != nil {
 		errs = append(errs, err)
 	}

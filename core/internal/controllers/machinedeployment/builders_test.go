@@ -48,6 +48,20 @@ func onDeleteStrategy(w *World) {
 	w.Deployment.Spec.Rollout.Strategy.Type = clusterv1.OnDeleteMachineDeploymentStrategyType
 }
 
+func ofTopology(w *World) {
+	w.Deployment.Labels = map[string]string{clusterv1.ClusterTopologyOwnedLabel: ""}
+}
+
+// remembers is the deployment's own revision.
+func remembers(revision string) worldOption {
+	return func(w *World) {
+		w.Deployment.Annotations = map[string]string{}
+		if revision != "" {
+			w.Deployment.Annotations[clusterv1.RevisionAnnotation] = revision
+		}
+	}
+}
+
 func pausedRollout(w *World) { w.Deployment.Spec.Paused = ptr(true) }
 
 func rolloutAfter(t time.Time) worldOption {

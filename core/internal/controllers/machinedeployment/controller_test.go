@@ -1,6 +1,7 @@
 package machinedeployment_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -85,8 +86,13 @@ func (p *pool) running(what string, n int32, template string) {
 				return false
 			}
 		}
-		return len(machines) == int(n) && md.Status.AvailableReplicas != nil && *md.Status.AvailableReplicas == n && *md.Status.Replicas == n && len(p.sets()) == 1
+		return len(machines) == int(n) && md.Status.AvailableReplicas != nil && *md.Status.AvailableReplicas == n && *md.Status.Replicas == n && len(p.inUse()) == 1
 	})
+}
+
+// inUse are the sets that have or want Machines.
+func (p *pool) inUse() []clusterv1.MachineSet {
+	return slices.DeleteFunc(p.sets(), func(s clusterv1.MachineSet) bool { return *s.Spec.Replicas == 0 && *s.Status.Replicas == 0 })
 }
 
 func (p *pool) setOf(m clusterv1.Machine) *clusterv1.MachineSet {
@@ -248,7 +254,7 @@ func TestScheduledRollout(t *testing.T) {
 	patched(t, p.md, map[string]any{"spec": map[string]any{"rollout": map[string]any{"after": time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339)}}})
 	eventually(t, "rolled at the time, without another event", func() bool {
 		s := p.sets()
-		return len(s) == 1 && s[0].Name != first
+		return len(s) == 1 && s[0].Name != first // the old one has the same template, which is no way back
 	})
 	p.running("complete", 3, "small")
 	time.Sleep(1500 * time.Millisecond)

@@ -1,6 +1,7 @@
 package machinedeployment
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strconv"
@@ -127,16 +128,32 @@ func (d *Decision) createSet(w World, sets []*clusterv1.MachineSet) {
 	d.Actions = append(d.Actions, Create{Set: s, Why: why})
 }
 
-// cleanUp deletes old empty sets once nothing of the rollout is left to do.
+// cleanUp deletes old empty sets once nothing of the rollout is left to do. The one with the last other template stays, so
+// that there is a way back. A topology knows its own way back, and keeps templates for as long as a set refers to them.
 func (d *Decision) cleanUp(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet) {
 	if current == nil || have(current) != w.wanted() || available(current) != w.wanted() || want(current) != w.wanted() {
 		return
 	}
+	kept := previous(w, sets)
 	for _, s := range sets {
-		if s != current && want(s) == 0 && have(s) == 0 && s.Status.Replicas != nil && s.DeletionTimestamp.IsZero() {
+		if s != current && s != kept && want(s) == 0 && have(s) == 0 && s.Status.Replicas != nil && s.DeletionTimestamp.IsZero() {
 			d.Actions = append(d.Actions, Delete{Set: s, Why: decision.Because("RolloutComplete", "MachineSet %s is empty and of an earlier template", s.Name)})
 		}
 	}
+}
+
+// previous is the latest set with another template than the wanted one; nil if there is none or none is to be kept.
+func previous(w World, sets []*clusterv1.MachineSet) *clusterv1.MachineSet {
+	if _, managed := w.Deployment.Labels[clusterv1.ClusterTopologyOwnedLabel]; managed {
+		return nil
+	}
+	others := slices.DeleteFunc(slices.Clone(sets), func(s *clusterv1.MachineSet) bool {
+		return !s.DeletionTimestamp.IsZero() || len(outdated.Differences(s.Spec.Template.Spec, w.Deployment.Spec.Template.Spec)) == 0
+	})
+	if len(others) == 0 {
+		return nil
+	}
+	return latest(others)
 }
 
 // newest is the set that has the wanted template and, once rollout.after is past, is not older than it; nil if there is none.
@@ -163,26 +180,38 @@ func newest(w World, sets []*clusterv1.MachineSet) *clusterv1.MachineSet {
 	return match[0]
 }
 
-// revisionOf is the revision of the current set, or of one to be created: one more than any other, and never less than
-// it already has. The deployment remembers the last one, since empty sets do not stay.
+// revisionOf is the revision of the current set, or of one to be created. The deployment remembers the last one, since
+// not every set stays; who becomes current again gets a new one, so that the number never falls.
 func revisionOf(current *clusterv1.MachineSet, w World, sets []*clusterv1.MachineSet) int {
-	highest, own := 0, 0
-	if current == nil {
-		highest, _ = strconv.Atoi(w.Deployment.Annotations[clusterv1.RevisionAnnotation])
+	last, own := revision(w.Deployment), 0
+	if current != nil {
+		own = revision(current)
 	}
+	others := 0
 	for _, s := range sets {
-		n, _ := strconv.Atoi(s.Annotations[clusterv1.RevisionAnnotation])
-		if s == current {
-			own = n
-		} else {
-			highest = max(highest, n)
+		if s != current {
+			others = max(others, revision(s))
 		}
 	}
-	return max(own, highest+1)
+	if own > others && own >= last {
+		return own
+	}
+	return max(own, others, last) + 1
 }
 
+func revision(o metav1.Object) int {
+	n, err := strconv.Atoi(o.GetAnnotations()[clusterv1.RevisionAnnotation])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// latest is the set of the highest revision, or the youngest one of several.
 func latest(sets []*clusterv1.MachineSet) *clusterv1.MachineSet {
-	return slices.MaxFunc(sets, func(a, b *clusterv1.MachineSet) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	return slices.MaxFunc(sets, func(a, b *clusterv1.MachineSet) int {
+		return cmp.Or(cmp.Compare(revision(a), revision(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time))
+	})
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }

@@ -44,8 +44,11 @@ func TestReplicas(t *testing.T) {
 		{"scale up in the middle of a rollout grows the new set only", rollout(desired(5), oldSet(2, 2, 2), newestSet(1, 1, 1)), moves{"new": 4}},
 		{"scale down in the middle takes old ones", rollout(desired(2), oldSet(2, 2, 2), newestSet(1, 1, 1)), moves{"old": 1}},
 		{"a template that returns reuses its set", rollout(set("first", "b", 1, 1, 1), oldSet(2, 2, 2)), moves{"first": 2}},
-		{"empty old sets go when the rollout is complete", rollout(oldSet(0, 0, 0), newestSet(3, 3, 3)), moves{"-old": 0}},
-		{"but not before", rollout(oldSet(0, 0, 0), newestSet(3, 3, 2)), moves{}},
+		{"empty old sets go when the rollout is complete", rollout(set("x", "x", 0, 0, 0), oldSet(0, 0, 0), newestSet(3, 3, 3)), moves{"-x": 0}},
+		{"but not before", rollout(set("x", "x", 0, 0, 0), oldSet(0, 0, 0), newestSet(3, 3, 2)), moves{}},
+		{"the last other template stays as the way back", rollout(oldSet(0, 0, 0), newestSet(3, 3, 3)), moves{}},
+		{"not one of the same template, as after a restart", rollout(oldSet(0, 0, 0), set("before", "b", 0, 0, 0), newestSet(3, 3, 3)), moves{"-before": 0}},
+		{"a topology knows its own way back", rollout(ofTopology, oldSet(0, 0, 0), newestSet(3, 3, 3)), moves{"-old": 0}},
 		{"a complete rollout rests", rollout(newestSet(3, 3, 3)), moves{}},
 		{"a stale cache stops everything", rollout(func(w *World) { w.Unseen = true }, oldSet(3, 3, 3)), moves{}},
 		{"a set that has not acted on its last number yet keeps the others from growing", rollout(unacknowledged, oldSet(2, 2, 2), newestSet(1, 1, 1), unacknowledged), moves{}},
@@ -98,7 +101,8 @@ func TestPausedDeploymentOnlySpreadsChangesOfReplicas(t *testing.T) {
 		{"one set takes all of it", spread(5, oldSet(3, 3, 3)), moves{"old": 5}},
 		{"shrinking in proportion", spread(1, oldSet(2, 2, 2), newestSet(2, 2, 2)), moves{"old": 1, "new": 1}},
 		{"to nothing", spread(0, oldSet(2, 2, 2), newestSet(1, 1, 1)), moves{"old": 0, "new": 0}},
-		{"from nothing: the latest set", spread(2, oldSet(0, 0, 0), newestSet(0, 0, 0)), moves{"new": 2}},
+		{"from nothing: the current set", spread(2, set("first", "b", 0, 0, 0), oldSet(0, 0, 0)), moves{"first": 2}},
+		{"without one the latest", spread(2, set("x", "x", 0, 0, 0), oldSet(0, 0, 0)), moves{"old": 2}},
 	} {
 		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, moves(scaledTo(tc.world, Decide(tc.world)))) })
 	}
@@ -189,6 +193,7 @@ func TestAbsentEqualsZeroInTemplates(t *testing.T) {
 	assert.Empty(t, Decide(w).Actions)
 }
 
+// Conformance: MD-11, MD-12
 func TestRevisions(t *testing.T) {
 	revision := func(w World, set string) string {
 		for _, a := range Decide(w).Actions {
@@ -198,8 +203,23 @@ func TestRevisions(t *testing.T) {
 		}
 		return "unchanged"
 	}
-	assert.Equal(t, "unchanged", revision(rollout(oldSet(3, 3, 3), newestSet(1, 1, 0)), "new"))
-	assert.Equal(t, "3", revision(rollout(set("first", "b", 1, 1, 0), oldSet(3, 3, 3)), "first"), "a set that is reused becomes the latest")
+	assert.Equal(t, "unchanged", revision(rollout(remembers("2"), oldSet(3, 3, 3), newestSet(1, 1, 0)), "new"))
+	assert.Equal(t, "3", revision(rollout(remembers("2"), set("first", "b", 1, 1, 0), oldSet(3, 3, 3)), "first"), "a set that is reused becomes the latest")
+	assert.Equal(t, "6", revision(rollout(remembers("5"), newestSet(1, 1, 0)), "new"), "the number of a set that is gone does not return")
+	assert.Equal(t, "unchanged", revision(rollout(oldSet(3, 3, 3), newestSet(1, 1, 0)), "new"), "the deployment lost its annotation")
+}
+
+// A revision counts once its set has it: an action that failed leaves the number as it is stored.
+//
+// Conformance: MD-12
+func TestFailuresCountNoRevision(t *testing.T) {
+	for _, stored := range []string{"", "4"} {
+		w := rollout(remembers(stored), oldSet(3, 3, 3))
+		d := Decide(w)
+		assert.NotEqual(t, stored, d.Deployment.Annotations[clusterv1.RevisionAnnotation])
+		d.keepRevision(w)
+		assert.Equal(t, w.Deployment.Annotations, d.Deployment.Annotations)
+	}
 }
 
 func TestOrphansAreAdopted(t *testing.T) {

@@ -102,6 +102,15 @@ func surplusOf(have, want *clusterv1.MachineSet) bool {
 	return len(have.Labels) > len(want.Labels) || len(have.Annotations) > len(want.Annotations)
 }
 
+// keepRevision leaves the deployment's revision as it is stored.
+func (d *Decision) keepRevision(w World) {
+	if r, ok := w.Deployment.Annotations[clusterv1.RevisionAnnotation]; ok {
+		setAnnotation(d.Deployment, clusterv1.RevisionAnnotation, r)
+		return
+	}
+	delete(d.Deployment.Annotations, clusterv1.RevisionAnnotation)
+}
+
 func setAnnotation(o metav1.Object, k, v string) {
 	a := maps.Clone(o.GetAnnotations())
 	if a == nil {

@@ -246,14 +246,30 @@ func (f *fleet) rest() {
 // done says that nothing is left to do at all.
 func (f *fleet) done() bool {
 	status := f.world.Deployment.Status
-	return len(f.world.Sets) == 1 && f.available() == int(f.world.wanted()) && len(f.machines) == f.available() &&
+	return f.current() != nil && f.available() == int(f.world.wanted()) && len(f.machines) == f.available() &&
 		number(status.AvailableReplicas) == f.world.wanted() && status.Phase == clusterv1.MachineDeploymentPhaseRunning
 }
 
+// current is the set that is left at the end, besides an empty one with the last other template; nil before.
+func (f *fleet) current() *clusterv1.MachineSet {
+	var current, old []*clusterv1.MachineSet
+	for _, s := range f.world.Sets {
+		if s.Spec.Template.Spec.InfrastructureRef == f.world.Deployment.Spec.Template.Spec.InfrastructureRef {
+			current = append(current, s)
+		} else {
+			old = append(old, s)
+		}
+	}
+	if len(current) != 1 || len(old) > 1 || len(old) == 1 && want(old[0]) > 0 {
+		return nil
+	}
+	return current[0]
+}
+
 func (f *fleet) complete() {
-	require.Len(f, f.world.Sets, 1, "%v", f.log)
-	s := f.world.Sets[0]
-	require.Equal(f, f.world.Deployment.Spec.Template.Spec.InfrastructureRef, s.Spec.Template.Spec.InfrastructureRef)
+	s := f.current()
+	require.NotNil(f, s, "%v", f.log)
+	require.Equal(f, f.world.Deployment.Annotations[clusterv1.RevisionAnnotation], s.Annotations[clusterv1.RevisionAnnotation])
 	require.Len(f, f.machines, int(f.world.wanted()), "%v", f.log)
 	require.Equal(f, len(f.machines), f.available(), "%v", f.log)
 	require.Equal(f, f.world.wanted(), number(f.world.Deployment.Status.AvailableReplicas))

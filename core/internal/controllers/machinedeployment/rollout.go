@@ -99,7 +99,7 @@ func replicas(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineS
 	}
 	switch {
 	case isTrue(w.Deployment.Spec.Paused) || current == nil:
-		proportional(w, sets, plan)
+		proportional(w, current, sets, plan)
 	case w.Deployment.Spec.Rollout.Strategy.Type == clusterv1.OnDeleteMachineDeploymentStrategyType:
 		onDelete(w, current, sets, plan)
 	default:
@@ -225,7 +225,7 @@ func onDelete(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineS
 // proportional spreads a change of the wanted number over all sets of a paused deployment, in proportion to their size;
 // what rounding leaves goes to the largest. Without such a change nothing moves: a pause in the middle of a rollout
 // keeps its surge.
-func proportional(w World, sets []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) {
+func proportional(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) {
 	var list []*clusterv1.MachineSet
 	changed := false
 	for _, s := range sets {
@@ -251,7 +251,10 @@ func proportional(w World, sets []*clusterv1.MachineSet, plan map[*clusterv1.Mac
 		active += int(min(1, plan[s]))
 	}
 	if total == 0 {
-		plan[latest(list)] = w.wanted()
+		if current == nil {
+			current = latest(list)
+		}
+		plan[current] = w.wanted()
 		return
 	}
 	allowed := w.wanted()
