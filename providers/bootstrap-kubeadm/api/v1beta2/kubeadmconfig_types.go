@@ -979,11 +979,11 @@ type FileDiscoveryKubeConfig struct {
 // FileDiscoveryKubeConfigCluster is how a kubeconfig reaches a cluster.
 // +kubebuilder:validation:MinProperties=1
 type FileDiscoveryKubeConfigCluster struct {
-	// certificateAuthorityData are the authorities to trust, in PEM; unset takes the cluster's.
+	// certificateAuthorityData are the authorities to trust, PEM in base64 as in every kubeconfig; unset takes the cluster's.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=51200
-	CertificateAuthorityData string `json:"certificateAuthorityData,omitempty"`
+	CertificateAuthorityData []byte `json:"certificateAuthorityData,omitempty"`
 
 	// insecureSkipTLSVerify trusts whoever answers.
 	// +optional

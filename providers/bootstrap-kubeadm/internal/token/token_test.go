@@ -48,6 +48,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// Conformance: KB-55, KB-57
 func TestEnsureCreatesThenOnlyExtends(t *testing.T) {
 	ctx, c := t.Context(), fake.NewClientBuilder().Build()
 	require.NoError(t, token.Ensure(ctx, c, text, ttl, now))
@@ -56,6 +57,8 @@ func TestEnsureCreatesThenOnlyExtends(t *testing.T) {
 	assert.Equal(t, corev1.SecretType("bootstrap.kubernetes.io/token"), secret.Type)
 	assert.Equal(t, "2026-03-04T05:21:07Z", string(secret.Data["expiration"]))
 	assert.Equal(t, "system:bootstrappers:kubeadm:default-node-token", string(secret.Data["auth-extra-groups"]))
+	assert.Equal(t, []string{"abcdef", "0123456789abcdef"}, []string{string(secret.Data["token-id"]), string(secret.Data["token-secret"])})
+	assert.Contains(t, string(secret.Data["description"]), "slipway")
 	for _, k := range []string{"usage-bootstrap-signing", "usage-bootstrap-authentication"} {
 		assert.Equal(t, "true", string(secret.Data[k]))
 	}
@@ -73,6 +76,7 @@ func TestEnsureCreatesThenOnlyExtends(t *testing.T) {
 	require.ErrorIs(t, err, token.ErrTaken, "another token of the same id keeps working")
 }
 
+// Conformance: KB-57
 func TestRead(t *testing.T) {
 	ctx, c := t.Context(), fake.NewClientBuilder().Build()
 	state, err := token.Read(ctx, c, text)
@@ -93,6 +97,7 @@ func TestRead(t *testing.T) {
 	assert.False(t, errors.Is(err, token.ErrTaken))
 }
 
+// Conformance: KB-57
 func TestDue(t *testing.T) {
 	left := func(d time.Duration) token.State { return token.State{Exists: true, Expires: now.Add(d)} }
 	for _, c := range []struct {

@@ -116,7 +116,7 @@ func (c *Controller) carryOut(ctx context.Context, w World, before *bootstrapv1.
 		owner := ownership.ControllerReference(w.Config, bootstrapv1.GroupVersion.WithKind("KubeadmConfig"))
 		g := certificates.Generation{Algorithm: certificates.Algorithm(w.Config.Spec.ClusterConfiguration.EncryptionAlgorithm), Owner: owner, Now: w.Now,
 			CAValidity: time.Duration(w.Config.Spec.ClusterConfiguration.CACertificateValidityPeriodDays) * 24 * time.Hour}
-		return nil, certificates.LookupOrGenerate(ctx, c.Client, certificates.Source{Cached: c.Secrets, Live: c.Live}, cluster, w.Certificates.Set, g)
+		return nil, certificates.LookupOrGenerate(ctx, c.Client, certificates.Source{Cached: c.Secrets, Live: c.Live}, cluster, ours(w.Certificates), g)
 	case EnsureToken:
 		remote, err := c.ClusterCache.UncachedClient(ctx, cluster)
 		if err != nil {

@@ -170,7 +170,7 @@ func (s *scene) waits(name, message string) {
 	})
 }
 
-// Conformance: KB-07, KB-31, KB-35, KB-11
+// Conformance: KB-07, KB-11, KB-31, KB-35, KB-42
 func TestOneOfThreeInitializesAndTheOthersJoin(t *testing.T) {
 	s := newScene(t)
 	names := []string{"cp-0", "cp-1", "cp-2"}
@@ -260,6 +260,7 @@ func TestSecretAndQuiet(t *testing.T) {
 	})
 }
 
+// Conformance: KB-42, KB-46
 func TestCertificatesOfTheControlPlaneAreAwaited(t *testing.T) {
 	s := newScene(t)
 	s.cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: "KubeadmControlPlane", Name: "cp"}
@@ -272,6 +273,7 @@ func TestCertificatesOfTheControlPlaneAreAwaited(t *testing.T) {
 	s.ready("cp")
 }
 
+// Conformance: KB-60
 func TestAVanishedTokenComesBack(t *testing.T) {
 	s := newScene(t)
 	s.withCertificates()

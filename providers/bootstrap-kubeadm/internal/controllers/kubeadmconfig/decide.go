@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -121,6 +122,10 @@ func (d *Decision) store(content []byte) {
 	d.done()
 }
 
+// certificateRetry is how often missing certificates are looked for: a Secret that a user supplies need not have the label by
+// which it would be watched.
+const certificateRetry = 30 * time.Second
+
 // certificates says whether the key pairs that the machine needs are there. With a control plane object they are awaited,
 // since that object makes them. Without one they are made here, but only for the first machine: for a later one, a new
 // authority would be another one than the cluster's.
@@ -138,10 +143,22 @@ func (d *Decision) certificates(w World, stage Stage) bool {
 	message := "Waiting for the certificates " + strings.Join(missing, ", ")
 	d.setCertificates(metav1.ConditionFalse, clusterv1.NotAvailableReason, message)
 	d.waiting(message)
-	if w.Cluster.Spec.ControlPlaneRef.Name == "" && stage == InitControlPlane {
+	d.After = certificateRetry
+	if w.Cluster.Spec.ControlPlaneRef.Name == "" && stage == InitControlPlane && len(ours(w.Certificates)) > 0 {
 		d.Actions = append(d.Actions, GenerateCertificates{})
 	}
 	return false
+}
+
+// ours are the missing pairs that can be made here; those of an external etcd only its owner has.
+func ours(view CertificatesView) []certificates.Entry {
+	var out []certificates.Entry
+	for _, e := range view.Set {
+		if e.Pair == nil && !e.External {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // missingCertificates: a worker trusts the cluster's authority and needs no key of it; a control plane machine that joins

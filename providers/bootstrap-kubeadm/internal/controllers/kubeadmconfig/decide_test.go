@@ -1,8 +1,11 @@
 package kubeadmconfig
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,7 +93,14 @@ func left(d time.Duration) edit {
 	return func(w *World) { w.Remote.Token = token.State{Exists: true, Expires: now.Add(d)} }
 }
 func missing(purposes ...certificates.Purpose) edit {
-	return func(w *World) { w.Certificates.Missing, w.Certificates.Set = purposes, []certificates.Entry{} }
+	return func(w *World) {
+		w.Certificates.Missing, w.Certificates.Set = purposes, certificateSet(*w)
+		for i, e := range w.Certificates.Set {
+			if !slices.Contains(purposes, e.Purpose) {
+				w.Certificates.Set[i].Pair = &certificates.KeyPair{Cert: authority.Cert, Key: authority.Key}
+			}
+		}
+	}
 }
 func spec(f func(*bootstrapv1.KubeadmConfigSpec)) edit { return func(w *World) { f(&w.Config.Spec) } }
 
@@ -115,7 +125,7 @@ func names(actions []Action) string {
 	return strings.Join(out, " ")
 }
 
-// Conformance: KB-01, KB-04, KB-05, KB-07, KB-34
+// Conformance: KB-01, KB-04, KB-05, KB-07, KB-34, KB-42, KB-44, KB-46, KB-47, KB-50, KB-52, KB-57, KB-58, KB-59, KB-60, KB-91
 func TestDecide(t *testing.T) {
 	broken := errors.New("broken")
 	for _, row := range []struct {
@@ -138,9 +148,9 @@ func TestDecide(t *testing.T) {
 		{"init", world(notInitialized, controlPlaneMachine), "AcquireLock PersistSpec StoreData", "", 0, ""},
 		{"init needs no connection", world(notInitialized, controlPlaneMachine, disconnected), "AcquireLock PersistSpec StoreData", "", 0, ""},
 		{"init of a machine that goes", world(notInitialized, controlPlaneMachine, func(w *World) { w.Machine.DeletionTimestamp = &metav1.Time{Time: now} }), "", "being deleted", 0, ""},
-		{"row 4: init fails closed without certificates", world(notInitialized, controlPlaneMachine, missing("etcd", "ca")), "", "Waiting for the certificates ca, etcd", 0, ""},
-		{"KB-42: nobody else makes them", world(notInitialized, controlPlaneMachine, standAlone, missing("ca")), "GenerateCertificates", "certificates ca", 0, ""},
-		{"a join makes none: they would not be the cluster's", world(controlPlaneMachine, standAlone, missing("ca")), "ReleaseLock", "certificates ca", 0, ""},
+		{"row 4: init fails closed without certificates", world(notInitialized, controlPlaneMachine, missing("etcd", "ca")), "", "Waiting for the certificates ca, etcd", certificateRetry, ""},
+		{"KB-42: nobody else makes them", world(notInitialized, controlPlaneMachine, standAlone, missing("ca")), "GenerateCertificates", "certificates ca", certificateRetry, ""},
+		{"a join makes none: they would not be the cluster's", world(controlPlaneMachine, standAlone, missing("ca")), "ReleaseLock", "certificates ca", certificateRetry, ""},
 		{"unreadable certificates", world(func(w *World) { w.Certificates.Err = broken }), "ReleaseLock", "-", 0, "broken"},
 		{"worker joins", world(), "ReleaseLock PersistSpec EnsureToken:new StoreData", "", ttl / 3, ""},
 		{"control plane joins", world(controlPlaneMachine), "ReleaseLock PersistSpec EnsureToken:new StoreData", "", ttl / 3, ""},
@@ -163,11 +173,17 @@ func TestDecide(t *testing.T) {
 		{"status was lost", world(func(w *World) { name := "own"; w.Machine.Spec.Bootstrap.DataSecretName = &name }), "", "", 0, ""},
 		{"data exists, token is fresh", world(created, left(ttl)), "", "", ttl / 3, ""},
 		{"data exists, token is to be extended", world(created, left(ttl/2)), "EnsureToken:old", "", ttl / 3, ""},
+		{"infrastructure that is ready does not end the care", world(created, left(ttl/2), func(w *World) { w.Machine.Status.Initialization.InfrastructureProvisioned = &yes }), "EnsureToken:old", "", ttl / 3, ""},
+		{"data exists, the token never ends", world(created, func(w *World) { w.Remote.Token = token.State{Exists: true} }), "EnsureToken:old", "", ttl / 3, ""},
 		{"row 2: a vanished token comes back as it was", world(created), "EnsureToken:old", "", ttl / 3, ""},
 		{"token is unreadable", world(created, func(w *World) { w.Remote.Err = broken }), "", "", 0, "broken"},
 		{"KB-58: the machine has joined", world(created, node, left(time.Minute)), "", "", 0, ""},
 		{"data exists, no connection", world(created, disconnected), "", "", 0, ""},
 		{"pool before its nodes: extend", world(created, pool, left(ttl/2)), "EnsureToken:old", "", ttl / 3, ""},
+		{"a pool wants one node where it does not say", world(created, joinedPool, left(ttl/3)), "PersistSpec EnsureToken:new StoreData", "", ttl / 3, ""},
+		{"a pool with some of its nodes", world(created, joinedPool, left(ttl/3), func(w *World) { two := int32(2); w.Pool.Spec.Replicas = &two }), "EnsureToken:old", "", ttl / 3, ""},
+		{"KB-91: the Secret of a Machine does not come back", world(created, left(ttl), func(w *World) { w.Secret = nil }), "", "", ttl / 3, ""},
+		{"KB-91: nor does that of a pool before its token ends", world(created, pool, left(ttl), func(w *World) { w.Secret = nil }), "", "", ttl / 3, ""},
 		{"pool with its nodes, enough left", world(created, joinedPool, left(ttl*3/4)), "", "", ttl / 3, ""},
 		{"KB-59: pool with its nodes, little left", world(created, joinedPool, left(ttl*4/10)), "PersistSpec EnsureToken:new StoreData", "", ttl / 3, ""},
 		{"KB-60, BC-14: pool's token is gone", world(created, pool), "PersistSpec EnsureToken:new StoreData", "", ttl / 3, ""},
@@ -230,7 +246,7 @@ func kubeadmDocument(t *testing.T, d Decision) map[string]any {
 	return out
 }
 
-// Conformance: KB-11, KB-21
+// Conformance: KB-11, KB-21, KB-53
 func TestWhatIsFilledInIsPersistedFirst(t *testing.T) {
 	d := Decide(world(controlPlaneMachine))
 	persisted := d.Actions[1].(PersistSpec).Spec.JoinConfiguration
@@ -245,6 +261,7 @@ func TestWhatIsFilledInIsPersistedFirst(t *testing.T) {
 	assert.Equal(t, "10.0.0.9:6443", d.Actions[1].(PersistSpec).Spec.ClusterConfiguration.ControlPlaneEndpoint, "KB-11")
 }
 
+// Conformance: KB-53, KB-54
 func TestDiscoveryOfUsersIsRespected(t *testing.T) {
 	own := bootstrapv1.BootstrapTokenDiscovery{Token: oldToken, APIServerEndpoint: "mine:1", CACertHashes: []string{"sha256:x"}}
 	d := Decide(world(disconnected, spec(func(s *bootstrapv1.KubeadmConfigSpec) { s.JoinConfiguration.Discovery.BootstrapToken = own })))
@@ -270,6 +287,7 @@ func TestTaintOfWorkers(t *testing.T) {
 	assert.Nil(t, Decide(world()).Actions[1].(PersistSpec).Spec.JoinConfiguration.NodeRegistration.Taints, "not stored")
 }
 
+// Conformance: KB-44
 func TestKeysOfCertificates(t *testing.T) {
 	withoutKeys := func(edits ...edit) World {
 		w := world(edits...)
@@ -285,6 +303,7 @@ func TestKeysOfCertificates(t *testing.T) {
 	assert.NotContains(t, stored(t, Decide(world())), "PRIVATE KEY", "a worker's data holds none")
 }
 
+// Conformance: KB-50, KB-51
 func TestDiscoveryKubeconfig(t *testing.T) {
 	d := Decide(world(spec(func(s *bootstrapv1.KubeadmConfigSpec) {
 		f := &s.JoinConfiguration.Discovery.File
@@ -302,7 +321,57 @@ func TestDiscoveryKubeconfig(t *testing.T) {
 	assert.Equal(t, "https://10.0.0.9:6443", cluster["cluster"].(map[string]any)["server"])
 	exec := config["users"].([]any)[0].(map[string]any)["user"].(map[string]any)["exec"].(map[string]any)
 	assert.Equal(t, []any{"login", "client.authentication.k8s.io/v1", "Never"}, []any{exec["command"], exec["apiVersion"], exec["interactiveMode"]})
+	assert.Equal(t, string(authority.Cert), authorityOf(t, cluster), "the cluster's own authority")
 	assert.NotContains(t, stored(t, d), "kubeConfig:\n", "KB-50: our own field does not reach kubeadm")
+	assert.Equal(t, "0640", doc.Files[0].Permissions)
+
+	d = Decide(world(spec(func(s *bootstrapv1.KubeadmConfigSpec) {
+		f := &s.JoinConfiguration.Discovery.File
+		f.KubeConfigPath, f.KubeConfig.User.AuthProvider.Name = "/etc/discovery.conf", "oidc"
+		f.KubeConfig.Cluster.Server, f.KubeConfig.Cluster.CertificateAuthorityData = "https://mine:1", []byte("own")
+	})))
+	require.NoError(t, yaml.Unmarshal([]byte(stored(t, d)), &doc))
+	require.NoError(t, yaml.Unmarshal([]byte(doc.Files[0].Content), &config))
+	cluster = config["clusters"].([]any)[0].(map[string]any)
+	assert.Equal(t, []any{"https://mine:1", "own"}, []any{cluster["cluster"].(map[string]any)["server"], authorityOf(t, cluster)}, "what the user gave stays")
+	provider := config["users"].([]any)[0].(map[string]any)["user"].(map[string]any)["auth-provider"].(map[string]any)
+	assert.Equal(t, "oidc", provider["name"])
+	assert.NotContains(t, names(d.Actions), "EnsureToken", "no token is made")
+}
+
+func authorityOf(t *testing.T, cluster map[string]any) string {
+	t.Helper()
+	text, _ := cluster["cluster"].(map[string]any)["certificate-authority-data"].(string)
+	out, err := base64.StdEncoding.DecodeString(text)
+	require.NoError(t, err)
+	return string(out)
+}
+
+// Conformance: KB-53
+func TestOneHashForEachCertificateOfTheBundle(t *testing.T) {
+	other, err := certificates.NewCA(certificates.ECDSAP256, 0, now)
+	require.NoError(t, err)
+	hashes := func(bundle string) []string {
+		w := world()
+		w.Certificates.Set[0].Pair = &certificates.KeyPair{Cert: []byte(bundle)}
+		return Decide(w).Actions[1].(PersistSpec).Spec.JoinConfiguration.Discovery.BootstrapToken.CACertHashes
+	}
+	first, second := hashes(string(authority.Cert)), hashes(string(other.Cert))
+	assert.Equal(t, append(slices.Clone(first), second...), hashes(string(authority.Cert)+string(other.Cert)))
+	certificate, err := authority.Certificate()
+	require.NoError(t, err)
+	sum := sha256.Sum256(certificate.RawSubjectPublicKeyInfo)
+	assert.Equal(t, []string{fmt.Sprintf("sha256:%x", sum)}, first)
+}
+
+// Conformance: KB-53, KB-54
+func TestAnUnreadableAuthorityIsNotTrusted(t *testing.T) {
+	w := world()
+	w.Certificates.Set[0].Pair = &certificates.KeyPair{Cert: []byte("not PEM")}
+	d := Decide(w)
+	require.ErrorContains(t, d.Err, "authority cannot be read")
+	assert.Equal(t, "ReleaseLock", names(d.Actions))
+	assert.Nil(t, d.Config.Spec.JoinConfiguration.Discovery.BootstrapToken.UnsafeSkipCAVerification)
 }
 
 func TestAQuietConfigStaysAsItIs(t *testing.T) {
@@ -316,7 +385,7 @@ func TestAQuietConfigStaysAsItIs(t *testing.T) {
 	assert.True(t, conditions.IsTrue(again.Config, clusterv1.ReadyCondition))
 }
 
-// Conformance: KB-34
+// Conformance: KB-34, KB-47
 func TestInterrupted(t *testing.T) {
 	w := world(notInitialized, controlPlaneMachine)
 	d := interrupted(w, Decide(w), AcquireLock{}, errNotHolder)

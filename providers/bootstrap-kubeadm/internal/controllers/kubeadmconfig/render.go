@@ -128,7 +128,7 @@ func discoveryKubeconfig(w World, spec *bootstrapv1.KubeadmConfigSpec) (*bootstr
 		return nil, nil
 	}
 	cluster := &clientcmdapi.Cluster{Server: file.KubeConfig.Cluster.Server, TLSServerName: file.KubeConfig.Cluster.TLSServerName, ProxyURL: file.KubeConfig.Cluster.ProxyURL,
-		InsecureSkipTLSVerify: isTrue(file.KubeConfig.Cluster.InsecureSkipTLSVerify), CertificateAuthorityData: []byte(file.KubeConfig.Cluster.CertificateAuthorityData)}
+		InsecureSkipTLSVerify: isTrue(file.KubeConfig.Cluster.InsecureSkipTLSVerify), CertificateAuthorityData: file.KubeConfig.Cluster.CertificateAuthorityData}
 	if cluster.Server == "" {
 		cluster.Server = kubeconfig.Server(w.Cluster.Spec.ControlPlaneEndpoint)
 	}
