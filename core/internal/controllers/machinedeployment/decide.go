@@ -86,11 +86,11 @@ func (d *Decision) rollout(w World) {
 		d.createSet(w, sets)
 		return
 	}
-	plan := replicas(w, current, sets)
+	plan, later := replicas(w, current, sets)
 	revision := revisionOf(current, w, sets)
 	for _, s := range sets {
 		if s.DeletionTimestamp.IsZero() {
-			d.update(w, s, target{current: s == current, replicas: plan[s], revision: revision})
+			d.update(w, s, target{current: s == current, replicas: plan[s], revision: revision, later: later})
 		}
 	}
 	if current != nil {

@@ -19,6 +19,8 @@ type target struct {
 	current  bool
 	replicas int32
 	revision int
+	// later says that the wanted number of the deployment is not followed yet, so it must not be written down either.
+	later bool
 }
 
 // newSet is a MachineSet for the present template.
@@ -69,6 +71,15 @@ func annotations(w World, set *clusterv1.MachineSet, t target) map[string]string
 		clusterv1.DesiredReplicasAnnotation: strconv.Itoa(int(w.wanted())),
 		clusterv1.MaxReplicasAnnotation:     strconv.Itoa(int(w.wanted() + surge(w))),
 	}
+	if t.later {
+		for k := range out {
+			if v, ok := set.Annotations[k]; ok {
+				out[k] = v
+			} else {
+				delete(out, k)
+			}
+		}
+	}
 	for k, v := range md.Annotations {
 		if !ownAnnotations[k] {
 			out[k] = v
@@ -88,7 +99,7 @@ func annotations(w World, set *clusterv1.MachineSet, t target) map[string]string
 // ownAnnotations are not copied from the deployment to its sets.
 var ownAnnotations = map[string]bool{
 	clusterv1.RevisionAnnotation: true, clusterv1.DesiredReplicasAnnotation: true, clusterv1.MaxReplicasAnnotation: true,
-	"kubectl.kubernetes.io/last-applied-configuration": true,
+	"kubectl.kubernetes.io/last-applied-configuration": true, "cluster.x-k8s.io/conversion-data": true,
 }
 
 // covers says whether a set has everything of an intent already.

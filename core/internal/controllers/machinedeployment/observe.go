@@ -37,8 +37,7 @@ func Look(ctx context.Context, reader client.Reader, resolver *contractversion.R
 // observe reads all that matters for one MachineDeployment. It writes nothing.
 func (c *Controller) observe(ctx context.Context, md *clusterv1.MachineDeployment) (World, error) {
 	w := World{Now: time.Now(), Deployment: md, Suffix: rand.String(5)}
-	watch := func(gvk schema.GroupVersionKind) error { return c.watcher.Watch(gvk, c.ofTemplate) }
-	if err := (sight{reader: c.Client, resolver: c.Resolver, watch: watch}).observe(ctx, &w); err != nil {
+	if err := (sight{reader: c.Client, resolver: c.Resolver, watch: c.watch}).observe(ctx, &w); err != nil {
 		return w, err
 	}
 	seen := map[string]string{}
@@ -47,6 +46,13 @@ func (c *Controller) observe(ctx context.Context, md *clusterv1.MachineDeploymen
 	}
 	w.Unseen = !c.writes.settled(client.ObjectKeyFromObject(md), seen)
 	return w, nil
+}
+
+func (c *Controller) watch(template schema.GroupVersionKind) error {
+	if c.watcher == nil {
+		return nil // reconciled by hand
+	}
+	return c.watcher.Watch(template, c.ofTemplate)
 }
 
 func (l sight) observe(ctx context.Context, w *World) error {

@@ -32,7 +32,9 @@ type fleet struct {
 	// ceiling and floor are the limits of the number of Machines and of available ones; an edit of the user moves them at
 	// once only in the lenient direction, and for good when all that was decided before has happened.
 	ceiling, floor int
-	log            []string
+	// killed is the chance in a hundred that a reconcile ends between two of its writes.
+	killed int
+	log    []string
 }
 
 func newFleet(t *testing.T, seed uint64, opts ...worldOption) *fleet {
@@ -70,8 +72,11 @@ func (f *fleet) reconcileDeployment() {
 	w.CountMachines()
 	f.decided = f.now
 	d := Decide(w)
-	f.world.Deployment = d.Deployment
-	for _, a := range d.Actions {
+	lives := f.lives(len(d.Actions))
+	if lives == len(d.Actions) {
+		f.world.Deployment = d.Deployment
+	}
+	for _, a := range d.Actions[:lives] {
 		switch a := a.(type) {
 		case Create:
 			s := a.Set
@@ -94,6 +99,15 @@ func (f *fleet) reconcileDeployment() {
 			f.world.Sets = slices.DeleteFunc(f.world.Sets, func(s *clusterv1.MachineSet) bool { return s.UID == a.Set.UID })
 		}
 	}
+}
+
+// lives is how many of some actions happen before the program ends; if it is all of them the own object is written too.
+func (f *fleet) lives(actions int) int {
+	if actions == 0 || f.rng.IntN(100) >= f.killed {
+		return actions
+	}
+	f.note("killed")
+	return f.rng.IntN(actions)
 }
 
 func (f *fleet) set(uid types.UID) *clusterv1.MachineSet {
@@ -125,8 +139,11 @@ func (f *fleet) reconcileSet(s *clusterv1.MachineSet) {
 	}
 	d := machineset.Decide(w)
 	require.NoError(f, d.Err)
-	s.Status = d.Set.Status
-	for _, a := range d.Actions {
+	lives := f.lives(len(d.Actions))
+	if lives == len(d.Actions) {
+		s.Status = d.Set.Status
+	}
+	for _, a := range d.Actions[:lives] {
 		switch a := a.(type) {
 		case machineset.Create:
 			m := a.Machine
@@ -303,6 +320,58 @@ func TestRollingUpdateHistories(t *testing.T) {
 			for range 250 {
 				f.step(2, f.edit)
 			}
+			f.useTemplate("b")
+			f.rest()
+			f.complete()
+		})
+	}
+}
+
+// TestKilledBetweenAnyTwoActions: half of all reconciles end somewhere in the middle, and the limits hold as well.
+//
+// Conformance: MD-50
+func TestKilledBetweenAnyTwoActions(t *testing.T) {
+	for seed := range uint64(120) {
+		rule := rules[seed%uint64(len(rules))]
+		t.Run(fmt.Sprintf("surge %s unavailable %s seed %d", rule[0], rule[1], seed), func(t *testing.T) {
+			f := newFleet(t, seed, fencesOf(rule[0], rule[1]), desired(int32(2+seed%4)))
+			f.killed = 50
+			for range 300 {
+				f.step(2, f.edit)
+			}
+			f.useTemplate("b")
+			f.killed = 0
+			f.rest()
+			f.complete()
+		})
+	}
+}
+
+// TestPausedHistories: whatever is changed during pauses, there are never too many Machines, no set is made, and the
+// rollout ends once it may go on.
+//
+// Conformance: MD-05, MD-51
+func TestPausedHistories(t *testing.T) {
+	for seed := range uint64(80) {
+		rule := rules[seed%uint64(len(rules))]
+		t.Run(fmt.Sprintf("surge %s unavailable %s seed %d", rule[0], rule[1], seed), func(t *testing.T) {
+			f := newFleet(t, seed, fencesOf(rule[0], rule[1]), desired(4))
+			for range 300 {
+				sets, paused := len(f.world.Sets), isTrue(f.world.Deployment.Spec.Paused)
+				f.step(4, func() {
+					if f.rng.IntN(2) == 0 {
+						f.edit()
+						return
+					}
+					f.world.Deployment.Spec.Paused = ptr(!isTrue(f.world.Deployment.Spec.Paused))
+					f.note("paused %t", *f.world.Deployment.Spec.Paused)
+				})
+				if paused {
+					require.LessOrEqual(t, len(f.world.Sets), sets, "%v", f.log)
+				}
+				f.floor = 0 // a change of the number during a pause is spread without regard to who is available
+			}
+			f.world.Deployment.Spec.Paused = nil
 			f.useTemplate("b")
 			f.rest()
 			f.complete()

@@ -1,8 +1,11 @@
 package machinedeployment
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -88,9 +91,9 @@ func scaled(v *intstr.IntOrString, fallback intstr.IntOrString, of int32, up boo
 	return int32(n)
 }
 
-// replicas decides how many replicas each set should have.
-func replicas(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet) map[*clusterv1.MachineSet]int32 {
-	plan := map[*clusterv1.MachineSet]int32{}
+// replicas decides how many replicas each set should have, and whether a change of the wanted number has to wait.
+func replicas(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet) (plan map[*clusterv1.MachineSet]int32, later bool) {
+	plan = map[*clusterv1.MachineSet]int32{}
 	for _, s := range sets {
 		plan[s] = want(s)
 		if !s.DeletionTimestamp.IsZero() {
@@ -99,14 +102,14 @@ func replicas(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineS
 	}
 	switch {
 	case isTrue(w.Deployment.Spec.Paused) || current == nil:
-		proportional(w, current, sets, plan)
+		later = proportional(w, current, sets, plan)
 	case w.Deployment.Spec.Rollout.Strategy.Type == clusterv1.OnDeleteMachineDeploymentStrategyType:
 		onDelete(w, current, sets, plan)
 	default:
 		plan[current] = replicasOfNew(w, current, sets)
 		shrinkOld(w, current, sets, plan)
 	}
-	return plan
+	return plan, later
 }
 
 // replicasOfNew grows the new set as far as the total may go, counting for each set what it wants or what it still has,
@@ -224,50 +227,68 @@ func onDelete(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineS
 
 // proportional spreads a change of the wanted number over all sets of a paused deployment, in proportion to their size;
 // what rounding leaves goes to the largest. Without such a change nothing moves: a pause in the middle of a rollout
-// keeps its surge.
-func proportional(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) {
-	var list []*clusterv1.MachineSet
-	changed := false
-	for _, s := range sets {
-		if !s.DeletionTimestamp.IsZero() {
-			continue
-		}
-		list = append(list, s)
-		changed = changed || s.Annotations[clusterv1.DesiredReplicasAnnotation] != strconv.Itoa(int(w.wanted()))
-	}
+// keeps its surge. Growth waits until nothing of an earlier number is left, and says so.
+func proportional(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) (later bool) {
+	list, changed := largestFirst(w, sets)
 	if !changed || len(list) == 0 {
-		return
+		return false
 	}
-	sort.Slice(list, func(i, j int) bool {
-		if plan[list[i]] != plan[list[j]] {
-			return plan[list[i]] > plan[list[j]]
-		}
-		return list[i].Name < list[j].Name
-	})
 	var total int32
 	active := 0
 	for _, s := range list {
-		total += plan[s]
-		active += int(min(1, plan[s]))
-	}
-	if total == 0 {
-		if current == nil {
-			current = latest(list)
-		}
-		plan[current] = w.wanted()
-		return
+		total += want(s)
+		active += int(min(1, want(s)))
 	}
 	allowed := w.wanted()
 	if active > 1 && allowed > 0 {
 		allowed += surge(w)
 	}
+	switch {
+	case allowed > total && !(acknowledged(sets) && nothingLeaves(sets)):
+		return true
+	case total > 0:
+		spread(list, allowed, total, plan)
+	case current != nil:
+		plan[current] = allowed
+	default:
+		plan[latest(list)] = allowed
+	}
+	return false
+}
+
+func spread(list []*clusterv1.MachineSet, allowed, total int32, plan map[*clusterv1.MachineSet]int32) {
 	left := allowed - total
 	for _, s := range list {
-		share := int32(int64(allowed-total) * int64(plan[s]) / int64(total))
+		share := int32(int64(allowed-total) * int64(want(s)) / int64(total))
 		left -= share
 		plan[s] += share
 	}
-	plan[list[0]] = max(0, plan[list[0]]+left)
+	for _, s := range list {
+		n := max(left, -plan[s])
+		left -= n
+		plan[s] += n
+	}
+}
+
+// largestFirst lists the sets over which a change is spread, and whether any of them does not know the wanted number yet.
+func largestFirst(w World, sets []*clusterv1.MachineSet) (list []*clusterv1.MachineSet, changed bool) {
+	for _, s := range sets {
+		if s.DeletionTimestamp.IsZero() {
+			list = append(list, s)
+			changed = changed || s.Annotations[clusterv1.DesiredReplicasAnnotation] != strconv.Itoa(int(w.wanted()))
+		}
+	}
+	slices.SortFunc(list, func(a, b *clusterv1.MachineSet) int {
+		return cmp.Or(cmp.Compare(want(b), want(a)), strings.Compare(a.Name, b.Name))
+	})
+	return list, changed
+}
+
+// nothingLeaves says that no set has more Machines than it wants.
+func nothingLeaves(sets []*clusterv1.MachineSet) bool {
+	return !slices.ContainsFunc(sets, func(s *clusterv1.MachineSet) bool {
+		return have(s) > want(s) || !s.DeletionTimestamp.IsZero() && have(s) > 0
+	})
 }
 
 func oldestFirst(current *clusterv1.MachineSet, sets []*clusterv1.MachineSet) []*clusterv1.MachineSet {

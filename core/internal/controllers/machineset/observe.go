@@ -61,6 +61,9 @@ func (c *Controller) observe(ctx context.Context, s *clusterv1.MachineSet) (Worl
 }
 
 func (c *Controller) watch(gvk schema.GroupVersionKind, as watched) error {
+	if c.watcher == nil {
+		return nil // reconciled by hand
+	}
 	if as == asControlPlane {
 		return c.watcher.Watch(gvk, c.ofControlPlane, versionsMatter())
 	}
