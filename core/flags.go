@@ -22,10 +22,12 @@ type options struct {
 	preflight                                                                                   []string
 	labels, annotations                                                                         []string
 	labelRules, annotationRules                                                                 []*regexp.Regexp
+	extensions                                                                                  extensionOptions
 }
 
 func (o *options) addTo(fs *pflag.FlagSet) {
 	o.remote.AddTo(fs)
+	o.extensions.addTo(fs)
 	manager.Concurrency(fs, &o.cluster, "cluster", 50)
 	manager.Concurrency(fs, &o.clusterClass, "clusterclass", 10)
 	manager.Concurrency(fs, &o.clusterResourceSet, "clusterresourceset", 10)
@@ -48,7 +50,7 @@ var preflightChecks = []string{
 }
 
 func (o *options) validate() error {
-	errs := []error{o.remote.Validate()}
+	errs := []error{o.remote.Validate(), o.extensions.validate()}
 	for _, check := range o.preflight {
 		if !slices.Contains(preflightChecks, check) {
 			errs = append(errs, fmt.Errorf("--machineset-preflight-checks: unknown check %q, known are %s", check, strings.Join(preflightChecks, ", ")))

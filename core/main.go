@@ -72,6 +72,7 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 		return err
 	}
 	c, resolver := mgr.GetClient(), external.NewResolver(mgr.GetClient())
+	_, extensions := o.extensions.setup(mgr, flags)
 	controllers := []kind{
 		{"cluster", o.cluster, (&cluster.Controller{
 			Client: c, Live: mgr.GetAPIReader(), Secrets: mgr.GetCache(), Resolver: resolver, ClusterCache: clusters, WatchFilter: flags.WatchFilter,
@@ -102,6 +103,9 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 	controllers = append(controllers, kind{"clusterresourceset", o.clusterResourceSet, (&clusterresourceset.Controller{
 		Client: c, Live: mgr.GetAPIReader(), ClusterCache: clusters, WatchFilter: flags.WatchFilter, Namespace: flags.Namespace,
 	}).SetupWithManager})
+	if extensions != nil {
+		controllers = append(controllers, kind{"extensionconfig", o.extensions.concurrency, extensions.SetupWithManager})
+	}
 	if flags.Features.Enabled(manager.FeatureClusterTopology) {
 		controllers = append(controllers,
 			kind{"clusterclass", o.clusterClass, (&clusterclass.Controller{Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter}).SetupWithManager},

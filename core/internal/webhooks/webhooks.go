@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-capi/slipway/core/internal/webhooks/cluster"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/clusterclass"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/clusterresourceset"
+	"github.com/slipway-capi/slipway/core/internal/webhooks/extensionconfig"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/ipaddress"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/ipaddressclaim"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/machine"
@@ -22,7 +23,7 @@ import (
 // SetupWithManager registers all webhooks of the core; it has the signature that manager.Program asks for.
 func SetupWithManager(mgr ctrl.Manager, flags *manager.Flags) error {
 	for _, register := range []func(ctrl.Manager, manager.Features) error{
-		cluster.Register, clusterclass.Register, machine.Register, machineset.Register, machinedeployment.Register, machinepool.Register,
+		cluster.Register, clusterclass.Register, extensionconfig.Register, machine.Register, machineset.Register, machinedeployment.Register, machinepool.Register,
 	} {
 		if err := register(mgr, flags.Features); err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	addonsv1 "github.com/slipway-capi/slipway/contract/api/addons/v1beta2"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	ipamv1 "github.com/slipway-capi/slipway/contract/api/ipam/v1beta2"
+	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/manager"
 	"github.com/slipway-capi/slipway/contract/testenv"
 	"github.com/slipway-capi/slipway/core/config"
@@ -29,7 +30,7 @@ var env *testenv.Environment
 func TestMain(m *testing.M) {
 	os.Exit(testenv.Main(m, &env, testenv.Options{
 		Files:       []fs.FS{config.Files},
-		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, addonsv1.AddToScheme, ipamv1.AddToScheme},
+		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, addonsv1.AddToScheme, ipamv1.AddToScheme, runtimev1.AddToScheme},
 		Manager: func(_ context.Context, mgr ctrl.Manager) error {
 			return webhooks.SetupWithManager(mgr, manager.NewFlags())
 		},

@@ -74,7 +74,7 @@ type ExtensionConfigClientConfig struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=51200
-	CABundle string `json:"caBundle,omitempty"`
+	CABundle []byte `json:"caBundle,omitempty"`
 
 	// service names a Service of the management cluster. It excludes url.
 	// +optional

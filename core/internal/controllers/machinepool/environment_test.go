@@ -25,6 +25,7 @@ import (
 	addonsv1 "github.com/slipway-capi/slipway/contract/api/addons/v1beta2"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	ipamv1 "github.com/slipway-capi/slipway/contract/api/ipam/v1beta2"
+	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/manager"
@@ -74,7 +75,7 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(testenv.Main(m, &env, testenv.Options{
 		Files:       []fs.FS{config.Files, files},
-		AddToScheme: []func(*runtime.Scheme) error{addonsv1.AddToScheme, clusterv1.AddToScheme, ipamv1.AddToScheme},
+		AddToScheme: []func(*runtime.Scheme) error{addonsv1.AddToScheme, clusterv1.AddToScheme, ipamv1.AddToScheme, runtimev1.AddToScheme},
 		Manager:     setup,
 	}))
 }

@@ -34,7 +34,7 @@ func Of(c runtimev1.ExtensionConfigClientConfig) (Endpoint, error) {
 		if err != nil {
 			return Endpoint{}, fmt.Errorf("clientConfig.url: %w", err)
 		}
-		return Endpoint{URL: strings.TrimSuffix(u.String(), "/"), ServerName: u.Hostname(), CABundle: c.CABundle}, nil
+		return Endpoint{URL: strings.TrimSuffix(u.String(), "/"), ServerName: u.Hostname(), CABundle: string(c.CABundle)}, nil
 	case c.Service.Name != "":
 		s := c.Service
 		port := int32(defaultPort)
@@ -43,7 +43,7 @@ func Of(c runtimev1.ExtensionConfigClientConfig) (Endpoint, error) {
 		}
 		host := s.Name + "." + s.Namespace + ".svc"
 		u := url.URL{Scheme: "https", Host: net.JoinHostPort(host, strconv.Itoa(int(port))), Path: strings.Trim(s.Path, "/")}
-		return Endpoint{URL: strings.TrimSuffix(u.String(), "/"), ServerName: host, CABundle: c.CABundle}, nil
+		return Endpoint{URL: strings.TrimSuffix(u.String(), "/"), ServerName: host, CABundle: string(c.CABundle)}, nil
 	}
 	return Endpoint{}, fmt.Errorf("clientConfig has neither url nor service")
 }

@@ -40,7 +40,7 @@ func TestOf(t *testing.T) {
 		{name: "nonsense", in: config{URL: "https://exa mple"}, err: "it is no URL"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.in.CABundle = "bundle"
+			c.in.CABundle = []byte("bundle")
 			got, err := Of(c.in)
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
