@@ -12,6 +12,7 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/patch"
+	"github.com/slipway-capi/slipway/core/internal/adoption"
 	"github.com/slipway-capi/slipway/core/internal/apply"
 )
 
@@ -58,18 +59,7 @@ func (c *Controller) carryOut(ctx context.Context, w World, action Action) error
 		c.event(w.Deployment, corev1.EventTypeNormal, "SuccessfulCreate", "Created MachineSet "+s.Name+": "+a.Why.Because)
 		return nil
 	case Update:
-		s := a.Wanted.DeepCopy()
-		sent, err := c.applied.Apply(ctx, c.Client, FieldOwnerOfSets, apply.Update{Parent: key, Have: a.Set, Want: s, Covered: a.Covered, Surplus: a.Surplus})
-		if err != nil {
-			c.event(w.Deployment, corev1.EventTypeWarning, "FailedUpdate", "MachineSet "+s.Name+" could not be updated")
-			return fmt.Errorf("updating MachineSet %s: %w", s.Name, err)
-		}
-		if !sent {
-			return nil
-		}
-		c.writes.note(key, s.Name, s.ResourceVersion)
-		log.FromContext(ctx).V(2).Info("Updated MachineSet", "machineSet", s.Name, "reason", a.Why.Reason, "because", a.Why.Because)
-		return nil
+		return c.update(ctx, w, a)
 	case Delete:
 		uid := a.Set.UID
 		if err := client.IgnoreNotFound(c.Client.Delete(ctx, a.Set, client.Preconditions{UID: &uid})); err != nil {
@@ -81,4 +71,32 @@ func (c *Controller) carryOut(ctx context.Context, w World, action Action) error
 		return nil
 	}
 	return fmt.Errorf("unknown action %T", action)
+}
+
+func (c *Controller) update(ctx context.Context, w World, a Update) error {
+	key, s := client.ObjectKeyFromObject(w.Deployment), a.Wanted.DeepCopy()
+	failed := "FailedUpdate"
+	switch {
+	case a.Adopts:
+		failed = "FailedAdopt"
+	case want(a.Set) != want(s):
+		failed = "FailedScale"
+	}
+	err := error(nil)
+	if a.Adopts {
+		err = adoption.Confirm(ctx, c.Client, w.Deployment)
+	}
+	sent := false
+	if err == nil {
+		sent, err = c.applied.Apply(ctx, c.Client, FieldOwnerOfSets, apply.Update{Parent: key, Have: a.Set, Want: s, Covered: a.Covered, Surplus: a.Surplus})
+	}
+	if err != nil {
+		c.event(w.Deployment, corev1.EventTypeWarning, failed, "MachineSet "+s.Name+" could not be updated")
+		return fmt.Errorf("updating MachineSet %s: %w", s.Name, err)
+	}
+	if sent {
+		c.writes.note(key, s.Name, s.ResourceVersion)
+		log.FromContext(ctx).V(2).Info("Updated MachineSet", "machineSet", s.Name, "reason", a.Why.Reason, "because", a.Why.Because)
+	}
+	return nil
 }

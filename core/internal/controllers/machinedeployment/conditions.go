@@ -2,6 +2,7 @@ package machinedeployment
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -57,11 +58,17 @@ func availableCondition(w World, md *clusterv1.MachineDeployment) metav1.Conditi
 	switch {
 	case w.deleting():
 		return condition(t, metav1.ConditionFalse, clusterv1.NotAvailableReason, "Deletion in progress")
+	case need > 0 && !reported(w.Sets):
+		return condition(t, metav1.ConditionUnknown, clusterv1.MachineDeploymentAvailableWaitingForAvailableReplicasSetReason, "No MachineSet has reported its replicas yet")
 	case number(md.Status.AvailableReplicas) >= need:
 		return condition(t, metav1.ConditionTrue, clusterv1.AvailableReason, "")
 	}
 	return condition(t, metav1.ConditionFalse, clusterv1.NotAvailableReason, fmt.Sprintf("%d available replicas, at least %d required (spec.strategy.rollout.maxUnavailable is %d, spec.replicas is %d)",
 		number(md.Status.AvailableReplicas), need, unavailable, w.wanted()))
+}
+
+func reported(sets []*clusterv1.MachineSet) bool {
+	return slices.ContainsFunc(sets, func(s *clusterv1.MachineSet) bool { return s.Status.AvailableReplicas != nil })
 }
 
 // rollingOut tells how many Machines are not up to date and why, the version first.

@@ -26,6 +26,7 @@ func judged(messages ...string) worldOption {
 	}
 }
 
+// Conformance: MD-32, MD-33, MD-34
 func TestConditions(t *testing.T) {
 	deleted := func(w *World) { w.Deployment.DeletionTimestamp = &metav1.Time{Time: epoch} }
 	missing := func(w *World) { w.MissingTemplates = []string{"FakeMachineTemplate b"} }
@@ -38,6 +39,9 @@ func TestConditions(t *testing.T) {
 		{"enough are available", clusterv1.AvailableCondition, rollout(newestSet(3, 3, 3)), metav1.ConditionTrue, ""},
 		{"as many as must be", clusterv1.AvailableCondition, rollout(fencesOf("0", "1"), newestSet(3, 3, 2)), metav1.ConditionTrue, ""},
 		{"too few", clusterv1.AvailableCondition, rollout(newestSet(3, 3, 2)), metav1.ConditionFalse, "2 available replicas, at least 3 required"},
+		{"nobody has counted yet", clusterv1.AvailableCondition, rollout(newestSet(3, 0, 0), unreported), metav1.ConditionUnknown, "No MachineSet has reported its replicas yet"},
+		{"no set yet", clusterv1.AvailableCondition, rollout(), metav1.ConditionUnknown, "No MachineSet has reported its replicas yet"},
+		{"nothing is needed", clusterv1.AvailableCondition, rollout(desired(0)), metav1.ConditionTrue, ""},
 		{"in deletion", clusterv1.AvailableCondition, rollout(deleted, newestSet(3, 3, 3)), metav1.ConditionFalse, "Deletion in progress"},
 		{"no rollout", clusterv1.RollingOutCondition, rollout(newestSet(3, 3, 3), judged("", "")), metav1.ConditionFalse, ""},
 		{"reasons of a rollout, the version first", clusterv1.RollingOutCondition,
@@ -66,6 +70,9 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+func unreported(w *World) { w.Sets[0].Status = clusterv1.MachineSetStatus{} }
+
+// Conformance: MD-31
 func TestPhases(t *testing.T) {
 	for want, world := range map[string]World{
 		clusterv1.MachineDeploymentPhaseRunning:     rollout(newestSet(3, 3, 3)),
@@ -74,8 +81,12 @@ func TestPhases(t *testing.T) {
 	} {
 		assert.Equal(t, want, Decide(world).Deployment.Status.Phase)
 	}
+	going := rollout(newestSet(3, 3, 3))
+	going.Deployment.DeletionTimestamp = &metav1.Time{Time: epoch}
+	assert.Equal(t, clusterv1.MachineDeploymentPhaseScalingDown, Decide(going).Deployment.Status.Phase)
 }
 
+// Conformance: MD-30
 func TestCountersAreSums(t *testing.T) {
 	w := rollout(oldSet(2, 2, 1), newestSet(2, 2, 2))
 	w.Sets[0].Status.Versions = []clusterv1.StatusVersion{{Version: "v1.36.0", Replicas: 2}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -52,6 +53,7 @@ func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concu
 	self, err := ctrl.NewControllerManagedBy(mgr).Named("machinedeployment").For(&clusterv1.MachineDeployment{}).Owns(&clusterv1.MachineSet{}).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(c.ofCluster), builder.WithPredicates(pauseMatters())).
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(ofMachine)).
+		Watches(&clusterv1.MachineSet{}, handler.EnqueueRequestsFromMapFunc(c.ofOrphan)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Build(c)
 	if err != nil {
 		return fmt.Errorf("building the machinedeployment controller: %w", err)
@@ -95,6 +97,15 @@ func ofMachine(_ context.Context, o client.Object) []reconcile.Request {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: o.GetNamespace(), Name: name}}}
+}
+
+// ofOrphan wakes the deployments of a cluster when a MachineSet without controller shows up, which one of them may adopt.
+func (c *Controller) ofOrphan(ctx context.Context, o client.Object) []reconcile.Request {
+	if metav1.GetControllerOf(o) != nil {
+		return nil
+	}
+	cluster := labels.ClusterName(o)
+	return c.pick(ctx, o.GetNamespace(), func(md *clusterv1.MachineDeployment) bool { return md.Spec.ClusterName == cluster })
 }
 
 // usersOfTemplate wakes the deployments that refer to a template, which may just have come into being.

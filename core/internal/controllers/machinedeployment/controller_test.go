@@ -114,6 +114,7 @@ func (p *pool) quiet() {
 	})
 }
 
+// Conformance: MD-02, MD-04, MD-07, MD-10, MD-18, MS-13, MS-21
 func TestLifeOfADeployment(t *testing.T) {
 	start := writes.Load()
 	p := newPool(t, nil)
@@ -228,6 +229,7 @@ func (p *pool) delete() {
 	})
 }
 
+// Conformance: MD-44, MD-45
 func TestBC05BrokenTemplateTakesNoMoreThanTheSurge(t *testing.T) {
 	p := newPool(t, nil)
 	p.running("three Machines", 3, "small")
@@ -247,6 +249,7 @@ func TestBC05BrokenTemplateTakesNoMoreThanTheSurge(t *testing.T) {
 	assert.Equal(t, "3", p.load().Annotations[clusterv1.RevisionAnnotation])
 }
 
+// Conformance: MD-15, MD-46
 func TestScheduledRollout(t *testing.T) {
 	p := newPool(t, nil)
 	p.running("three Machines", 3, "small")

@@ -53,6 +53,9 @@ func (d *Decision) delete(w World) {
 		d.Deployment.Finalizers = slices.DeleteFunc(d.Deployment.Finalizers, func(f string) bool { return f == clusterv1.MachineDeploymentFinalizer })
 		return
 	}
+	if slices.Contains(w.Deployment.Finalizers, metav1.FinalizerOrphanDependents) {
+		return // who deletes it wants the sets to stay; they are let go of before our finalizer counts
+	}
 	for _, s := range w.Sets {
 		if s.DeletionTimestamp.IsZero() {
 			d.Actions = append(d.Actions, Delete{Set: s, Why: decision.Because("DeploymentDeleted", "MachineDeployment %s is being deleted", w.Deployment.Name)})
@@ -105,6 +108,9 @@ func (d *Decision) update(w World, s *clusterv1.MachineSet, t target) {
 	u.Covered, u.Surplus = covers(s, u.Wanted), surplusOf(s, u.Wanted)
 	if u.Covered && !u.Surplus {
 		return
+	}
+	if u.Adopts = slices.Contains(w.Orphans, s); u.Adopts {
+		d.Events = append(d.Events, Event{"SuccessfulAdopt", "Adopted MachineSet " + s.Name})
 	}
 	if t.replicas != want(s) {
 		u.Why = decision.Because("Scale", "MachineSet %s from %d to %d replicas", s.Name, want(s), t.replicas)

@@ -15,6 +15,7 @@ import (
 
 type moves map[string]int32
 
+// Conformance: MD-20, MD-21, MD-22, MD-23, MD-43, MD-44, MD-45, MD-49
 func TestReplicas(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -58,6 +59,7 @@ func TestReplicas(t *testing.T) {
 	}
 }
 
+// Conformance: MD-24, MD-25
 func TestOnDelete(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -84,6 +86,7 @@ func TestOnDelete(t *testing.T) {
 	}
 }
 
+// Conformance: MD-05
 func TestPausedDeploymentOnlySpreadsChangesOfReplicas(t *testing.T) {
 	spread := func(n int32, opts ...worldOption) World {
 		w := rollout(append([]worldOption{pausedRollout}, opts...)...)
@@ -109,6 +112,8 @@ func TestPausedDeploymentOnlySpreadsChangesOfReplicas(t *testing.T) {
 }
 
 // TestBC01RolloutAfter has nine cells: now and the creation of the set are each a second before, at and after T.
+//
+// Conformance: MD-15, MD-46
 func TestBC01RolloutAfter(t *testing.T) {
 	for now := -1; now <= 1; now++ {
 		for created := -1; created <= 1; created++ {
@@ -131,6 +136,7 @@ func TestBC01RolloutAfter(t *testing.T) {
 	}
 }
 
+// Conformance: MD-15
 func TestBC01SetOfTheSameSecondIsTheResult(t *testing.T) {
 	w := rollout(set("before", "b", 2, 2, 2), set("at", "b", 1, 1, 1), desired(2), rolloutAfter(epoch))
 	w.Now = epoch.Add(time.Minute)
@@ -138,6 +144,7 @@ func TestBC01SetOfTheSameSecondIsTheResult(t *testing.T) {
 	assert.Equal(t, moves{"before": 1}, moves(scaledTo(w, Decide(w))), "the earlier set is old, although its template is the same")
 }
 
+// Conformance: MD-16, MD-17
 func TestNewSet(t *testing.T) {
 	w := rollout(oldSet(3, 3, 3))
 	md := w.Deployment
@@ -161,6 +168,7 @@ func TestNewSet(t *testing.T) {
 	assert.Contains(t, created.Why.Because, "FakeMachineTemplate a, b required")
 }
 
+// Conformance: MD-10
 func TestChangesInPlaceReachEverySetAndRollNothing(t *testing.T) {
 	w := rollout(oldSet(3, 3, 3), newestSet(1, 1, 0))
 	spec := &w.Deployment.Spec
@@ -187,6 +195,7 @@ func TestChangesInPlaceReachEverySetAndRollNothing(t *testing.T) {
 	}
 }
 
+// Conformance: MD-10
 func TestAbsentEqualsZeroInTemplates(t *testing.T) {
 	w := rollout(newestSet(3, 3, 3))
 	w.Deployment.Spec.Template.Spec.Bootstrap.DataSecretName = ptr("")
@@ -222,6 +231,7 @@ func TestFailuresCountNoRevision(t *testing.T) {
 	}
 }
 
+// Conformance: MD-03, MD-36
 func TestOrphansAreAdopted(t *testing.T) {
 	w := rollout(newestSet(3, 3, 3))
 	w.Sets[0].OwnerReferences = nil
@@ -229,8 +239,11 @@ func TestOrphansAreAdopted(t *testing.T) {
 	d := Decide(w)
 	require.Len(t, d.Actions, 1, "no second set is made")
 	assert.True(t, metav1.IsControlledBy(d.Actions[0].(Update).Wanted, w.Deployment))
+	assert.True(t, d.Actions[0].(Update).Adopts)
+	assert.Contains(t, d.Events, Event{"SuccessfulAdopt", "Adopted MachineSet new"})
 }
 
+// Conformance: MD-02
 func TestDeletion(t *testing.T) {
 	w := rollout(oldSet(1, 1, 1), newestSet(2, 2, 2))
 	now := metav1.NewTime(epoch)
@@ -246,6 +259,19 @@ func TestDeletion(t *testing.T) {
 	assert.Empty(t, Decide(w).Deployment.Finalizers)
 }
 
+// Who deletes a deployment with --cascade=orphan keeps the sets.
+//
+// Conformance: MD-02
+func TestOrphaningDeletionKeepsTheSets(t *testing.T) {
+	w := rollout(newestSet(2, 2, 2))
+	w.Deployment.DeletionTimestamp = &metav1.Time{Time: epoch}
+	w.Deployment.Finalizers = append(w.Deployment.Finalizers, metav1.FinalizerOrphanDependents)
+	d := Decide(w)
+	assert.Empty(t, d.Actions)
+	assert.Contains(t, d.Deployment.Finalizers, clusterv1.MachineDeploymentFinalizer, "not before they are let go of")
+}
+
+// Conformance: MD-01
 func TestFinalizerComesFirst(t *testing.T) {
 	w := rollout()
 	w.Deployment.Finalizers = nil
@@ -254,6 +280,7 @@ func TestFinalizerComesFirst(t *testing.T) {
 	assert.Empty(t, d.Actions)
 }
 
+// Conformance: MD-01
 func TestPausedClusterStopsEverything(t *testing.T) {
 	w := rollout(oldSet(3, 3, 3))
 	w.Cluster.Spec.Paused = ptr(true)
@@ -262,6 +289,7 @@ func TestPausedClusterStopsEverything(t *testing.T) {
 	assert.True(t, conditions.IsTrue(d.Deployment, clusterv1.PausedCondition))
 }
 
+// Conformance: MD-06
 func TestDecideIsStable(t *testing.T) {
 	w := rollout(newestSet(3, 3, 3))
 	w.Deployment = Decide(w).Deployment

@@ -312,6 +312,8 @@ var rules = [][2]string{{"1", "0"}, {"0", "1"}, {"0", "0"}, {"2", "1"}, {"25%", 
 
 // TestRollingUpdateHistories: at each step of each history there are no more Machines than replicas + surge, no deletion
 // takes an available Machine that is still needed, and in the end everything is of the last template.
+//
+// Conformance: MD-40, MD-41, MD-42
 func TestRollingUpdateHistories(t *testing.T) {
 	for seed := range uint64(160) {
 		rule := rules[seed%uint64(len(rules))]
@@ -381,6 +383,8 @@ func TestPausedHistories(t *testing.T) {
 
 // TestBC05BrokenTemplateStops: a template whose Machines never become available takes no more than the surge, however
 // long it is tried, and the way back works.
+//
+// Conformance: MD-45
 func TestBC05BrokenTemplateStops(t *testing.T) {
 	for seed := range uint64(64) {
 		rule := rules[seed%uint64(len(rules))]
@@ -399,6 +403,8 @@ func TestBC05BrokenTemplateStops(t *testing.T) {
 }
 
 // TestBrokenNodes: nodes break at random. Limits on availability mean nothing then, but the rest holds.
+//
+// Conformance: MD-40, MD-42
 func TestBrokenNodes(t *testing.T) {
 	for seed := range uint64(60) {
 		rule := rules[seed%uint64(len(rules))]
@@ -423,6 +429,8 @@ func TestBrokenNodes(t *testing.T) {
 }
 
 // TestOnDeleteHistories: no Machine goes that the user did not delete, unless fewer are wanted.
+//
+// Conformance: MD-25, MD-48
 func TestOnDeleteHistories(t *testing.T) {
 	for seed := range uint64(80) {
 		f := newFleet(t, seed, onDeleteStrategy, desired(4))

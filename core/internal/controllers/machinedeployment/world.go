@@ -70,7 +70,9 @@ type Update struct {
 	Set, Wanted *clusterv1.MachineSet
 	// Covered says that the set has all of it, Surplus that it has more, perhaps from an earlier template.
 	Covered, Surplus bool
-	Why              decision.Why
+	// Adopts says that nobody controls the set so far.
+	Adopts bool
+	Why    decision.Why
 }
 
 // Delete deletes a MachineSet.

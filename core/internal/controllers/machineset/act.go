@@ -21,6 +21,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/patch"
+	"github.com/slipway-capi/slipway/core/internal/adoption"
 	"github.com/slipway-capi/slipway/core/internal/apply"
 )
 
@@ -67,11 +68,7 @@ func (c *Controller) carryOut(ctx context.Context, w World, action Action) error
 		}
 		return c.remove(ctx, w, Delete{Machine: a.Machine, Why: a.Why})
 	case Adopt:
-		m := a.Machine.DeepCopy()
-		h := patch.Begin(c.Client, FieldOwner, m)
-		ownership.Ensure(m, ownership.ControllerReference(w.Set, clusterv1.GroupVersion.WithKind("MachineSet")))
-		labels.Set(m, clusterv1.MachineSetNameLabel, labels.Value(w.Set.Name))
-		return h.Finish(ctx, m)
+		return c.adopt(ctx, w, a.Machine)
 	case Sync:
 		return c.syncMachine(ctx, w, a)
 	case DeleteStray:
@@ -86,6 +83,22 @@ func (c *Controller) carryOut(ctx context.Context, w World, action Action) error
 		return h.Finish(ctx, obj)
 	}
 	return fmt.Errorf("unknown action %T", action)
+}
+
+func (c *Controller) adopt(ctx context.Context, w World, orphan *clusterv1.Machine) error {
+	err := adoption.Confirm(ctx, c.Client, w.Set)
+	if err == nil {
+		m := orphan.DeepCopy()
+		h := patch.Begin(c.Client, FieldOwner, m)
+		ownership.Ensure(m, ownership.ControllerReference(w.Set, clusterv1.GroupVersion.WithKind("MachineSet")))
+		labels.Set(m, clusterv1.MachineSetNameLabel, labels.Value(w.Set.Name))
+		err = h.Finish(ctx, m)
+	}
+	if err != nil {
+		c.event(w.Set, corev1.EventTypeWarning, "FailedAdopt", "Machine "+orphan.Name+" could not be adopted")
+		return fmt.Errorf("adopting Machine %s: %w", orphan.Name, err)
+	}
+	return nil
 }
 
 // create makes bootstrap config, infrastructure machine and Machine. What was made is removed again if a later one was

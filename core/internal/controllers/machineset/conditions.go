@@ -10,11 +10,16 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/decision"
 	"github.com/slipway-capi/slipway/core/internal/rollup"
 )
 
-// stale is how long a Machine may be in deletion before that is worth a word.
-const stale = 15 * time.Minute
+const (
+	// stale is how long a Machine may be in deletion before that is worth a word.
+	stale = 15 * time.Minute
+	// slowDrain is how long the drain of a Node may take before what holds it is told.
+	slowDrain = 5 * time.Minute
+)
 
 var ownConditions = []string{
 	clusterv1.ScalingUpCondition, clusterv1.ScalingDownCondition, clusterv1.MachinesReadyCondition, clusterv1.MachinesUpToDateCondition,
@@ -28,7 +33,7 @@ func (d *Decision) describe(w World) {
 	if selector, err := metav1.LabelSelectorAsSelector(&s.Spec.Selector); err == nil {
 		s.Status.Selector = selector.String()
 	}
-	conditions.SetAll(s, d.scalingUp(w), scalingDown(w), rollup.Ready(w.Machines, clusterv1.MachinesReadyCondition),
+	conditions.SetAll(s, d.scalingUp(w), d.scalingDown(w), rollup.Ready(w.Machines, clusterv1.MachinesReadyCondition),
 		rollup.UpToDate(w.Machines, clusterv1.MachinesUpToDateCondition, w.Now), rollup.Remediating(w.Machines, ""), deletingCondition(w))
 }
 
@@ -69,7 +74,7 @@ func (d *Decision) scalingUp(w World) metav1.Condition {
 	return condition(clusterv1.ScalingUpCondition, metav1.ConditionTrue, clusterv1.ScalingUpReason, message)
 }
 
-func scalingDown(w World) metav1.Condition {
+func (d *Decision) scalingDown(w World) metav1.Condition {
 	target := w.wanted()
 	if w.deleting() {
 		target = 0
@@ -78,21 +83,40 @@ func scalingDown(w World) metav1.Condition {
 		return condition(clusterv1.ScalingDownCondition, metav1.ConditionFalse, clusterv1.NotScalingDownReason, "")
 	}
 	message := fmt.Sprintf("Scaling down from %d to %d replicas", len(w.Machines), target)
-	if names := lingering(w); len(names) > 0 {
+	names, drains := d.lingering(w)
+	if len(names) > 0 {
 		message += "\n* Machines in deletion since more than 15m: " + strings.Join(names, ", ")
+	}
+	for _, line := range drains {
+		message += "\n* " + line
 	}
 	return condition(clusterv1.ScalingDownCondition, metav1.ConditionTrue, clusterv1.ScalingDownReason, message)
 }
 
-func lingering(w World) []string {
-	var names []string
+// lingering lists Machines that leave slowly, and for drains that are slow what holds them. The moment at which that
+// begins for the next one is known, so it is looked at then.
+func (d *Decision) lingering(w World) (names, drains []string) {
+	since := func(t metav1.Time, limit time.Duration) bool {
+		left := limit - w.Now.Sub(t.Time)
+		d.After = decision.Sooner(d.After, left)
+		return left <= 0
+	}
 	for _, m := range w.Machines {
-		if !m.DeletionTimestamp.IsZero() && w.Now.Sub(m.DeletionTimestamp.Time) > stale {
+		if m.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if since(*m.DeletionTimestamp, stale) {
 			names = append(names, m.Name)
+		}
+		c := conditions.Get(m, clusterv1.DeletingCondition)
+		draining := c != nil && c.Reason == clusterv1.MachineDeletingDrainingNodeReason && m.Status.Deletion != nil && !m.Status.Deletion.NodeDrainStartTime.IsZero()
+		if draining && since(m.Status.Deletion.NodeDrainStartTime, slowDrain) {
+			drains = append(drains, "Machine "+m.Name+" is being drained since more than 5m: "+strings.ReplaceAll(c.Message, "\n", " "))
 		}
 	}
 	sort.Strings(names)
-	return names
+	sort.Strings(drains)
+	return names, drains
 }
 
 func deletingCondition(w World) metav1.Condition {

@@ -61,6 +61,9 @@ func (d *Decision) delete(w World) {
 		d.Set.Finalizers = slices.DeleteFunc(d.Set.Finalizers, func(f string) bool { return f == clusterv1.MachineSetFinalizer })
 		return
 	}
+	if slices.Contains(w.Set.Finalizers, metav1.FinalizerOrphanDependents) {
+		return // who deletes it wants the Machines to stay; they are let go of before our finalizer counts
+	}
 	for _, m := range w.Machines {
 		if m.DeletionTimestamp.IsZero() {
 			d.Actions = append(d.Actions, Delete{Machine: m, Why: decision.Because("SetDeleted", "MachineSet %s is being deleted", w.Set.Name)})

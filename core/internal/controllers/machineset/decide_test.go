@@ -109,6 +109,7 @@ func deleted(d Decision) (names []string) {
 	return names
 }
 
+// Conformance: MS-06, MS-20, MS-24, MS-27
 func TestScale(t *testing.T) {
 	for _, tc := range []struct {
 		name             string
@@ -148,6 +149,8 @@ func TestScale(t *testing.T) {
 func annotate(w World, k, v string) { w.Set.Annotations = map[string]string{k: v} }
 
 // TestWhoGoesFirst lists Machines in the order in which they go; each pair is checked both ways round, for every order.
+//
+// Conformance: MS-26
 func TestWhoGoesFirst(t *testing.T) {
 	ranking := []*clusterv1.Machine{machine("z", leaving), machine("y", marked), machine("x", updating), machine("w", withoutNode), machine("v", aged(200*24*time.Hour))}
 	for _, order := range []string{"", clusterv1.RandomMachineSetDeletionOrder, clusterv1.NewestMachineSetDeletionOrder, clusterv1.OldestMachineSetDeletionOrder} {
@@ -169,6 +172,8 @@ func TestWhoGoesFirst(t *testing.T) {
 }
 
 // TestBC03MarkBeatsIllness: the Machine that the user marked goes, whatever the order and however the list is shuffled.
+//
+// Conformance: MS-28
 func TestBC03MarkBeatsIllness(t *testing.T) {
 	for _, order := range []string{clusterv1.RandomMachineSetDeletionOrder, clusterv1.NewestMachineSetDeletionOrder, clusterv1.OldestMachineSetDeletionOrder} {
 		for seed := range uint64(200) {
@@ -183,6 +188,8 @@ func TestBC03MarkBeatsIllness(t *testing.T) {
 }
 
 // TestScaleDownProperties: over random sets, exactly the surplus goes, and none that ranks below one that stays.
+//
+// Conformance: MS-27
 func TestScaleDownProperties(t *testing.T) {
 	options := []machineOption{leaving, marked, updating, withoutNode, sick, failedCheck, func(*clusterv1.Machine) {}}
 	orders := []string{"", clusterv1.RandomMachineSetDeletionOrder, clusterv1.NewestMachineSetDeletionOrder, clusterv1.OldestMachineSetDeletionOrder}
@@ -219,6 +226,7 @@ func TestScaleDownProperties(t *testing.T) {
 	}
 }
 
+// Conformance: MS-21
 func TestNewMachineIsComplete(t *testing.T) {
 	w := world(1)
 	spec := &w.Set.Spec.Template
@@ -235,6 +243,7 @@ func TestNewMachineIsComplete(t *testing.T) {
 	assert.Equal(t, "v1.37.2", m.Spec.Version)
 }
 
+// Conformance: MS-22
 func TestNames(t *testing.T) {
 	for _, tc := range []struct{ set, template, want string }{
 		{"ms", "", "ms-abcde"},
@@ -256,6 +265,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Conformance: MS-10, MS-11, MS-13
 func TestSyncInPlace(t *testing.T) {
 	syncs := func(w World) (out []Sync) {
 		for _, a := range Decide(w).Actions {
@@ -306,6 +316,7 @@ func TestSyncInPlace(t *testing.T) {
 	assert.Empty(t, syncs(w), "a default of admission is no difference")
 }
 
+// Conformance: MS-12
 func TestSyncMetadataOfObjects(t *testing.T) {
 	w := world(2, machine("a"), machine("b"))
 	w.Set.Spec.Template.Metadata.Annotations = map[string]string{"note": "x"}
@@ -324,6 +335,7 @@ func TestSyncMetadataOfObjects(t *testing.T) {
 	assert.Equal(t, map[string]string{"note": "x"}, got[0].Annotations)
 }
 
+// Conformance: MS-25
 func TestStraysGo(t *testing.T) {
 	stray := func(age time.Duration) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: map[string]any{"kind": "FakeMachine"}}
@@ -341,6 +353,7 @@ func TestStraysGo(t *testing.T) {
 	assert.Empty(t, Decide(w).Actions)
 }
 
+// Conformance: MS-03
 func TestAdoption(t *testing.T) {
 	w := world(1)
 	w.Orphans = []*clusterv1.Machine{machine("o")}
@@ -349,6 +362,7 @@ func TestAdoption(t *testing.T) {
 	assert.Equal(t, Adopt{Machine: w.Orphans[0]}, d.Actions[0])
 }
 
+// Conformance: MS-02
 func TestDeletion(t *testing.T) {
 	w := world(2, machine("a"), machine("b", leaving))
 	w.Set.DeletionTimestamp = &metav1.Time{Time: epoch}
@@ -361,6 +375,19 @@ func TestDeletion(t *testing.T) {
 	assert.Empty(t, Decide(w).Set.Finalizers)
 }
 
+// Who deletes a set with --cascade=orphan keeps the Machines.
+//
+// Conformance: MS-02
+func TestOrphaningDeletionKeepsTheMachines(t *testing.T) {
+	w := world(1, machine("a"))
+	w.Set.DeletionTimestamp = &metav1.Time{Time: epoch}
+	w.Set.Finalizers = append(w.Set.Finalizers, metav1.FinalizerOrphanDependents)
+	d := Decide(w)
+	assert.Empty(t, d.Actions)
+	assert.Contains(t, d.Set.Finalizers, clusterv1.MachineSetFinalizer, "not before they are let go of")
+}
+
+// Conformance: MS-01
 func TestFinalizerComesFirst(t *testing.T) {
 	w := world(1)
 	w.Set.Finalizers = nil
@@ -369,6 +396,7 @@ func TestFinalizerComesFirst(t *testing.T) {
 	assert.Empty(t, d.Actions)
 }
 
+// Conformance: MS-01
 func TestPausedStopsEverything(t *testing.T) {
 	w := world(3, machine("a"))
 	annotate(w, clusterv1.PausedAnnotation, "")
@@ -377,6 +405,7 @@ func TestPausedStopsEverything(t *testing.T) {
 	assert.True(t, conditions.IsTrue(d.Set, clusterv1.PausedCondition))
 }
 
+// Conformance: MS-05
 func TestStandAloneSetBelongsToItsCluster(t *testing.T) {
 	w := world(0)
 	assert.Empty(t, Decide(w).Set.OwnerReferences)
@@ -384,6 +413,7 @@ func TestStandAloneSetBelongsToItsCluster(t *testing.T) {
 	require.Len(t, Decide(w).Set.OwnerReferences, 1)
 }
 
+// Conformance: MS-05, MS-23
 func TestTemplates(t *testing.T) {
 	for _, tc := range []struct {
 		name                      string
@@ -414,6 +444,7 @@ func TestTemplates(t *testing.T) {
 	assert.Equal(t, []Action{OwnTemplate{Object: w.Infrastructure.Object}}, Decide(w).Actions)
 }
 
+// Conformance: MS-30, MS-31, MS-32, MS-33, MS-35
 func TestPreflight(t *testing.T) {
 	for _, tc := range []struct {
 		name, control, inUse, own string
@@ -429,6 +460,11 @@ func TestPreflight(t *testing.T) {
 		{name: "newer than the control plane", control: "v1.37.2", inUse: "v1.37.2", own: "v1.38.0", want: clusterv1.MachineSetPreflightCheckKubernetesVersionSkew},
 		{name: "kubeadm of another minor", control: "v1.37.2", inUse: "v1.37.2", own: "v1.36.0", want: clusterv1.MachineSetPreflightCheckKubeadmVersionSkew,
 			adjust: func(w *World) { w.Set.Spec.Template.Spec.Bootstrap.ConfigRef.Kind = "KubeadmConfigTemplate" }},
+		{name: "the topology is ahead", control: "v1.37.2", inUse: "v1.37.2", own: "v1.37.2", want: "pending version upgrade to v1.38.0", adjust: topology("v1.38.0", "")},
+		{name: "unless the upgrade has got to this version", control: "v1.37.2", inUse: "v1.37.2", own: "v1.37.2", adjust: topology("v1.38.0", "v1.37.2")},
+		{name: "an upgrade step of another version", control: "v1.37.2", inUse: "v1.37.2", own: "v1.37.2", want: "pending version upgrade", adjust: topology("v1.38.0", "v1.38.0")},
+		{name: "another patch under a topology", control: "v1.37.2", inUse: "v1.37.2", own: "v1.37.1", want: clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew, adjust: topology("v1.37.2", "")},
+		{name: "another patch without one", control: "v1.37.2", inUse: "v1.37.2", own: "v1.37.1"},
 		{name: "skipped by name", control: "v1.37.2", inUse: "v1.36.0", own: "v1.37.2",
 			adjust: func(w *World) { w.Skip = []string{clusterv1.MachineSetPreflightCheckControlPlaneIsStable} }},
 		{name: "all skipped", control: "v1.37.2", own: "v1.40.0", adjust: func(w *World) { w.Skip = []string{clusterv1.MachineSetPreflightCheckAll} }},
@@ -455,6 +491,35 @@ func TestPreflight(t *testing.T) {
 	assert.ErrorContains(t, Decide(w).Err, "spec.version")
 }
 
+// topology is a Cluster of a class, of that version and at that step of an upgrade.
+func topology(version, step string) func(*World) {
+	return func(w *World) {
+		w.Cluster.Spec.Topology.ClassRef.Name, w.Cluster.Spec.Topology.Version = "class", version
+		if step != "" {
+			w.Cluster.Annotations = map[string]string{clusterv1.ClusterTopologyUpgradeStepAnnotation: step}
+		}
+	}
+}
+
+// Conformance: MS-34
+func TestChecksThatAreSkipped(t *testing.T) {
+	stable, skew := clusterv1.MachineSetPreflightCheckControlPlaneIsStable, clusterv1.MachineSetPreflightCheckKubernetesVersionSkew
+	annotated := templateObject()
+	annotated.SetAnnotations(map[string]string{clusterv1.MachineSetSkipPreflightChecksAnnotation: skew})
+	w := world(1)
+	assert.Empty(t, skippedBy(w.Set, Template{}))
+	assert.Equal(t, []string{skew}, skippedBy(w.Set, Template{Object: annotated}), "the template's, without one of the set's")
+	annotate(w, clusterv1.MachineSetSkipPreflightChecksAnnotation, stable+" , All,")
+	assert.Equal(t, []string{stable, "All"}, skippedBy(w.Set, Template{Object: annotated}), "the set's wins")
+
+	all := []string{stable, skew, clusterv1.MachineSetPreflightCheckKubeadmVersionSkew, clusterv1.MachineSetPreflightCheckControlPlaneVersionSkew}
+	for _, c := range []struct{ flag, off []string }{
+		{nil, []string{clusterv1.MachineSetPreflightCheckAll}}, {[]string{"All"}, nil}, {all, nil}, {[]string{stable}, all[1:]}, {[]string{skew, "All"}, nil},
+	} {
+		assert.Equal(t, c.off, (&Controller{PreflightChecks: c.flag}).skipped(), "%v", c.flag)
+	}
+}
+
 func controlPlane(version, inUse string) *external.Object {
 	u := &unstructured.Unstructured{Object: map[string]any{"kind": "FakeControlPlane", "spec": map[string]any{}, "status": map[string]any{}}}
 	if version != "" {
@@ -466,6 +531,7 @@ func controlPlane(version, inUse string) *external.Object {
 	return &external.Object{Unstructured: u, Contract: "v1beta2"}
 }
 
+// Conformance: MS-07, MS-60, MS-61
 func TestStatus(t *testing.T) {
 	notReady := func(m *clusterv1.Machine) {
 		conditions.Set(m, condition(clusterv1.ReadyCondition, metav1.ConditionFalse, "NotReady", "waiting for rain"))
@@ -490,6 +556,37 @@ func TestStatus(t *testing.T) {
 	w := world(3)
 	w.Unseen = true
 	assert.Zero(t, Decide(w).Set.Status.ObservedGeneration, "what is not counted yet is not observed")
+}
+
+// Conformance: MS-62
+func TestMachinesThatLeaveSlowly(t *testing.T) {
+	going := func(since, drain time.Duration) machineOption {
+		return func(m *clusterv1.Machine) {
+			m.DeletionTimestamp = &metav1.Time{Time: epoch.Add(-since)}
+			if drain > 0 {
+				m.Status.Deletion = &clusterv1.MachineDeletionStatus{NodeDrainStartTime: metav1.NewTime(epoch.Add(-drain))}
+				conditions.Set(m, condition(clusterv1.DeletingCondition, metav1.ConditionTrue, clusterv1.MachineDeletingDrainingNodeReason, "Pods not evicted:\n* web by budget web"))
+			}
+		}
+	}
+	for _, tc := range []struct {
+		name    string
+		machine machineOption
+		message string
+		after   time.Duration
+	}{
+		{"just now", going(time.Minute, 0), "Scaling down from 2 to 1 replicas", 14 * time.Minute},
+		{"for long", going(16*time.Minute, 0), "Scaling down from 2 to 1 replicas\n* Machines in deletion since more than 15m: b", 0},
+		{"a drain that has just begun", going(4*time.Minute, 3*time.Minute), "Scaling down from 2 to 1 replicas", 2 * time.Minute},
+		{"a slow drain", going(7*time.Minute, 6*time.Minute),
+			"Scaling down from 2 to 1 replicas\n* Machine b is being drained since more than 5m: Pods not evicted: * web by budget web", 8 * time.Minute},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := Decide(world(1, machine("a"), machine("b", tc.machine)))
+			assert.Equal(t, tc.message, conditions.Message(d.Set, clusterv1.ScalingDownCondition))
+			assert.Equal(t, tc.after, d.After)
+		})
+	}
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -25,6 +25,32 @@ func clusterMatters() predicate.Predicate {
 	}}
 }
 
+// remediationMatters passes what of a MachineDeployment decides how many Machines of its sets are remediated at once.
+func remediationMatters() predicate.Predicate {
+	view := func(o client.Object) []any {
+		md := o.(*clusterv1.MachineDeployment)
+		return []any{md.Spec.Remediation, md.Spec.Replicas, md.Annotations[clusterv1.RevisionAnnotation]}
+	}
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false }, // its sets are there themselves
+		UpdateFunc: func(e event.UpdateEvent) bool { return !reflect.DeepEqual(view(e.ObjectOld), view(e.ObjectNew)) },
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+	}
+}
+
+// ofDeployment wakes the sets of a MachineDeployment.
+func (c *Controller) ofDeployment(ctx context.Context, md client.Object) []reconcile.Request {
+	list := &clusterv1.MachineSetList{}
+	if err := c.Client.List(ctx, list, client.InNamespace(md.GetNamespace()), client.MatchingLabels{clusterv1.MachineDeploymentNameLabel: labels.Value(md.GetName())}); err != nil {
+		return nil
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+	}
+	return out
+}
+
 // versionsMatter passes the changes of a control plane that preflight checks look at.
 func versionsMatter() predicate.Predicate {
 	view := func(o client.Object) [3]any {
