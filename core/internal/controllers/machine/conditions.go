@@ -20,6 +20,12 @@ var ownConditions = []string{
 	clusterv1.MachineUpdatingCondition, clusterv1.DeletingCondition, clusterv1.PausedCondition,
 }
 
+// slowDeletion is when a deletion takes so long that it is worth a word.
+const slowDeletion = 15 * time.Minute
+
+// controlPlaneComponents are readiness gates of control plane machines; when the machine does not answer they all say the same.
+var controlPlaneComponents = []string{"APIServerPodHealthy", "ControllerManagerPodHealthy", "SchedulerPodHealthy", "EtcdPodHealthy", "EtcdMemberHealthy"}
+
 // describe derives the conditions and the phase from the world and from what has been decided.
 func (d *Decision) describe(w World) {
 	m := d.Machine
@@ -36,7 +42,7 @@ func (d *Decision) describe(w World) {
 	if md := w.MachineDeployment; md != nil {
 		d.look(md.Spec.Rollout.After.Sub(w.Now))
 	}
-	conditions.Set(m, ready(m))
+	conditions.Set(m, d.ready(w))
 	d.available(w)
 	if phase := phaseOf(m); phase != m.Status.Phase {
 		m.Status.Phase = phase
@@ -98,6 +104,8 @@ func (d *Decision) nodeConditions(w World) {
 		d.connectionDown(w, set)
 	case w.Node.Err != nil:
 		set(metav1.ConditionUnknown, clusterv1.InternalErrorReason, "Please check the logs of the core manager")
+	case len(w.Node.Duplicates) > 1:
+		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, "Nodes "+strings.Join(w.Node.Duplicates, ", ")+" have the same spec.providerID "+m.Spec.ProviderID)
 	case w.Node.Node != nil:
 		conditions.Set(m, nodeReady(w.Node.Node))
 		conditions.Set(m, nodeHealthy(w.Node.Node))
@@ -148,7 +156,7 @@ func nodeReady(n *corev1.Node) metav1.Condition {
 
 // nodeHealthy combines Ready with the pressure conditions of a Node.
 func nodeHealthy(n *corev1.Node) metav1.Condition {
-	var bad, unknown []string
+	var bad, unknown told
 	for _, t := range []corev1.NodeConditionType{corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure} {
 		status, message := corev1.ConditionUnknown, "Condition not yet reported"
 		for _, c := range n.Status.Conditions {
@@ -156,21 +164,47 @@ func nodeHealthy(n *corev1.Node) metav1.Condition {
 				status, message = c.Status, c.Message
 			}
 		}
-		text := fmt.Sprintf("* Node.%s: %s", t, message)
 		switch {
 		case status == corev1.ConditionUnknown:
-			unknown = append(unknown, text)
+			unknown.add(t, message)
 		case (status == corev1.ConditionTrue) != (t == corev1.NodeReady):
-			bad = append(bad, text)
+			bad.add(t, message)
 		}
 	}
 	switch {
 	case len(bad) > 0:
-		return condition(clusterv1.MachineNodeHealthyCondition, metav1.ConditionFalse, clusterv1.MachineNodeNotHealthyReason, strings.Join(append(bad, unknown...), "\n"))
+		return condition(clusterv1.MachineNodeHealthyCondition, metav1.ConditionFalse, clusterv1.MachineNodeNotHealthyReason, append(bad, unknown...).String())
 	case len(unknown) > 0:
-		return condition(clusterv1.MachineNodeHealthyCondition, metav1.ConditionUnknown, clusterv1.MachineNodeHealthUnknownReason, strings.Join(unknown, "\n"))
+		return condition(clusterv1.MachineNodeHealthyCondition, metav1.ConditionUnknown, clusterv1.MachineNodeHealthUnknownReason, unknown.String())
 	}
 	return condition(clusterv1.MachineNodeHealthyCondition, metav1.ConditionTrue, clusterv1.MachineNodeHealthyReason, "")
+}
+
+// told are messages, each with the conditions of the Node that say it.
+type told []struct {
+	names   []string
+	message string
+}
+
+func (l *told) add(t corev1.NodeConditionType, message string) {
+	for i := range *l {
+		if (*l)[i].message == message {
+			(*l)[i].names = append((*l)[i].names, "Node."+string(t))
+			return
+		}
+	}
+	*l = append(*l, struct {
+		names   []string
+		message string
+	}{[]string{"Node." + string(t)}, message})
+}
+
+func (l told) String() string {
+	var lines []string
+	for _, m := range l {
+		lines = append(lines, "* "+strings.Join(m.names, ", ")+": "+m.message)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // upToDate compares a Machine of a MachineDeployment with what that wants; owners of other Machines say it themselves.
@@ -191,17 +225,29 @@ func upToDate(w World, kubelet string) *metav1.Condition {
 	return &c
 }
 
-func ready(m *clusterv1.Machine) metav1.Condition {
+// ready sums up what makes a Machine ready. A deletion that takes long says so, from the moment on at which it does.
+func (d *Decision) ready(w World) metav1.Condition {
+	m := d.Machine
 	opts := conditions.SummaryOptions{
 		For: []string{clusterv1.DeletingCondition, clusterv1.MachineUpdatingCondition, clusterv1.BootstrapConfigReadyCondition,
 			clusterv1.InfrastructureReadyCondition, clusterv1.MachineNodeHealthyCondition, clusterv1.MachineHealthCheckSucceededCondition},
 		Optional: []string{clusterv1.MachineHealthCheckSucceededCondition},
 		Negative: []string{clusterv1.DeletingCondition, clusterv1.MachineUpdatingCondition},
+		Groups:   []conditions.Group{{Name: "Control plane components", Types: controlPlaneComponents}},
 	}
 	for _, g := range m.Spec.ReadinessGates {
 		opts.For = append(opts.For, g.ConditionType)
 		if g.Polarity == clusterv1.NegativePolarityCondition {
 			opts.Negative = append(opts.Negative, g.ConditionType)
+		}
+	}
+	if c := conditions.Get(m, clusterv1.DeletingCondition); w.deleting() && c != nil && c.Status == metav1.ConditionTrue {
+		if left := slowDeletion - w.Now.Sub(w.Machine.DeletionTimestamp.Time); left > 0 {
+			d.look(left)
+		} else {
+			slow := *c
+			slow.Message = strings.TrimSuffix("In deletion since more than 15m, "+c.Reason+": "+c.Message, ": ")
+			opts.Override = []metav1.Condition{slow}
 		}
 	}
 	return conditions.Summary(m, clusterv1.ReadyCondition, opts)

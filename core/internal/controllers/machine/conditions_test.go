@@ -21,6 +21,24 @@ func reports(status, reason string) map[string]any {
 	return map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": status, "reason": reason, "message": "as told"}}}
 }
 
+// lostNode is one whose kubelet has gone silent.
+func lostNode(w *World) {
+	for i := range w.Node.Node.Status.Conditions {
+		w.Node.Node.Status.Conditions[i].Status, w.Node.Node.Status.Conditions[i].Message = corev1.ConditionUnknown, "Kubelet stopped posting node status."
+	}
+}
+
+func duplicated(w *World) { w.Node.Duplicates = []string{"n", "stranger"} }
+
+// components are those of a control plane machine that does not answer.
+func components(w *World) {
+	for _, t := range controlPlaneComponents {
+		conditions.Set(w.Machine, metav1.Condition{Type: t, Status: isUnknown, Reason: "InspectionFailed", Message: "no answer"})
+		w.Machine.Spec.ReadinessGates = append(w.Machine.Spec.ReadinessGates, clusterv1.MachineReadinessGate{ConditionType: t})
+	}
+}
+
+// Conformance: MA-40, MA-41, MA-42, MA-43, MA-44, MA-45, MA-47
 func TestConditions(t *testing.T) {
 	noConfig := machineWith(func(m *clusterv1.Machine) { m.Spec.Bootstrap.ConfigRef = clusterv1.ContractVersionedObjectReference{} })
 	unused := machineWith(func(m *clusterv1.Machine) {
@@ -69,6 +87,15 @@ func TestConditions(t *testing.T) {
 		{"health: unknown", clusterv1.MachineNodeHealthyCondition, []change{nodeCondition(corev1.NodeMemoryPressure, corev1.ConditionUnknown, "no word")}, isUnknown, clusterv1.MachineNodeHealthUnknownReason, "no word"},
 		{"health: nothing reported", clusterv1.MachineNodeHealthyCondition, []change{func(w *World) { w.Node.Node.Status.Conditions = nil }}, isUnknown, clusterv1.MachineNodeHealthUnknownReason, "Node.PIDPressure: Condition not yet reported"},
 
+		{"health: one line for equal messages", clusterv1.MachineNodeHealthyCondition, []change{lostNode}, isUnknown, clusterv1.MachineNodeHealthUnknownReason,
+			"* Node.Ready, Node.MemoryPressure, Node.DiskPressure, Node.PIDPressure: Kubelet stopped posting node status."},
+		{"node: two with one identity", clusterv1.MachineNodeReadyCondition, []change{duplicated}, isUnknown, clusterv1.InspectionFailedReason, "Nodes n, stranger have the same spec.providerID " + providerIDOfM},
+		{"health: two with one identity", clusterv1.MachineNodeHealthyCondition, []change{duplicated}, isUnknown, clusterv1.InspectionFailedReason, "Nodes n, stranger"},
+		{"node: initialized after the last probe", clusterv1.MachineNodeReadyCondition, []change{nodeIs(NodeView{}), known, func(w *World) {
+			w.Health.LastProbeSuccess = now.Add(-time.Hour)
+			conditions.Set(w.Cluster, metav1.Condition{Type: clusterv1.ClusterControlPlaneInitializedCondition, Status: isTrueNow, LastTransitionTime: metav1.NewTime(now.Add(-time.Minute))})
+		}}, isTrueNow, clusterv1.MachineNodeReadyReason, ""},
+
 		{"deleting: not", clusterv1.DeletingCondition, nil, isFalse, clusterv1.NotDeletingReason, ""},
 		{"deleting: which step", clusterv1.DeletingCondition, []change{deleting, hook}, isTrueNow, clusterv1.MachineDeletingWaitingForPreTerminateHookReason, preTerminate},
 		{"updating: not", clusterv1.MachineUpdatingCondition, nil, isFalse, clusterv1.MachineNotUpdatingReason, ""},
@@ -87,6 +114,12 @@ func TestConditions(t *testing.T) {
 		{"ready: a gate that nobody opened", clusterv1.ReadyCondition, []change{machineWith(func(m *clusterv1.Machine) {
 			m.Spec.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "Storage"}}
 		})}, isUnknown, clusterv1.ReadyUnknownReason, "Storage"},
+		{"ready: a gate that must stay shut", clusterv1.ReadyCondition, []change{hadCondition("Broken", isTrueNow, "Yes", time.Minute), machineWith(func(m *clusterv1.Machine) {
+			m.Spec.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "Broken", Polarity: clusterv1.NegativePolarityCondition}}
+		})}, isFalse, clusterv1.NotReadyReason, "* Broken: Yes"},
+		{"ready: one line for the control plane", clusterv1.ReadyCondition, []change{components}, isUnknown, clusterv1.ReadyUnknownReason, "* Control plane components: no answer"},
+		{"ready: a deletion that takes long", clusterv1.ReadyCondition, []change{deletingFor(16 * time.Minute), hook}, isFalse, clusterv1.NotReadyReason,
+			"* Deleting: In deletion since more than 15m, WaitingForPreTerminateHook: Waiting for the hooks " + preTerminate},
 		{"available", clusterv1.AvailableCondition, nil, isTrueNow, clusterv1.AvailableReason, ""},
 		{"available: not when not ready", clusterv1.AvailableCondition, []change{nodeCondition(corev1.NodeReady, corev1.ConditionFalse, "")}, isFalse, clusterv1.NotReadyReason, ""},
 	} {
@@ -101,6 +134,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// Conformance: MA-43, MA-49
 func TestTheExactTimeOfTheNextLook(t *testing.T) {
 	wait := machineWith(func(m *clusterv1.Machine) { s := int32(60); m.Spec.MinReadySeconds = &s })
 	d := Decide(world(wait, hadCondition(clusterv1.ReadyCondition, isTrueNow, clusterv1.ReadyReason, 20*time.Second)))
@@ -117,12 +151,14 @@ func TestTheExactTimeOfTheNextLook(t *testing.T) {
 	assert.Equal(t, time.Hour, d.After, "until the rollout is due")
 }
 
+// Conformance: MA-45, MA-50
 func TestUpToDateBelongsToOthers(t *testing.T) {
 	assert.Nil(t, conditions.Get(Decide(world()).Machine, clusterv1.MachineUpToDateCondition))
 	d := Decide(world(hadCondition(clusterv1.MachineUpToDateCondition, isFalse, "ByControlPlane", time.Hour)))
 	assert.Equal(t, "ByControlPlane", conditions.Reason(d.Machine, clusterv1.MachineUpToDateCondition))
 }
 
+// Conformance: MA-51
 func TestPhaseMovesItsTime(t *testing.T) {
 	d := Decide(world())
 	assert.Equal(t, clusterv1.MachinePhaseRunning, d.Machine.Status.Phase)
@@ -130,4 +166,24 @@ func TestPhaseMovesItsTime(t *testing.T) {
 	w := world()
 	w.Machine, w.Now = d.Machine, now.Add(time.Hour)
 	assert.Equal(t, now, Decide(w).Machine.Status.LastUpdated.UTC(), "only a change does")
+}
+
+// Conformance: MA-48
+func TestALongDeletionIsToldWhenItGetsLong(t *testing.T) {
+	hook := annotated(preTerminate)
+	d := Decide(world(deletingFor(14*time.Minute), hook))
+	assert.Equal(t, time.Minute, d.After)
+	assert.NotContains(t, conditions.Message(d.Machine, clusterv1.ReadyCondition), "15m")
+	d = Decide(world(deletingFor(15*time.Minute), hook))
+	assert.Contains(t, conditions.Message(d.Machine, clusterv1.ReadyCondition), "15m")
+	assert.NotContains(t, conditions.Message(d.Machine, clusterv1.DeletingCondition), "15m", "there it would be noise")
+}
+
+// Conformance: MA-50
+func TestConditionsOfOthersAreLeftAlone(t *testing.T) {
+	for _, kind := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition, clusterv1.MachineExternallyRemediatedCondition} {
+		assert.NotContains(t, ownConditions, kind)
+		d := Decide(world(hadCondition(kind, isFalse, "ByOthers", time.Hour)))
+		assert.Equal(t, "ByOthers", conditions.Reason(d.Machine, kind))
+	}
 }

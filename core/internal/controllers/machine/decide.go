@@ -75,20 +75,25 @@ func (d *Decision) adopt(w World, r Referred) {
 	if metav1.IsControlledBy(r.Object, w.Machine) && labels.ClusterName(r.Object) == w.Machine.Spec.ClusterName {
 		return
 	}
+	if owner := metav1.GetControllerOf(r.Object); owner != nil && owner.Kind == "Machine" && owner.UID != w.Machine.UID && owner.Name != w.Machine.Name {
+		d.fail(fmt.Errorf("%s belongs to Machine %s; each Machine needs one of its own", accessors.Describe(r.Object.Unstructured), owner.Name))
+		return
+	}
 	d.Actions = append(d.Actions, Adopt{Object: r.Object})
 }
 
 // bootstrap takes the name of the data Secret over, once.
 func (d *Decision) bootstrap(w World) {
 	m, yes := d.Machine, true
-	if m.Spec.Bootstrap.DataSecretName != nil && *m.Spec.Bootstrap.DataSecretName != "" {
+	known := m.Spec.Bootstrap.DataSecretName != nil && *m.Spec.Bootstrap.DataSecretName != ""
+	if known {
 		m.Status.Initialization.BootstrapDataSecretCreated = &yes
 	}
 	d.adopt(w, w.Bootstrap)
 	if w.Bootstrap.Err != nil && !w.deleting() {
 		d.fail(w.Bootstrap.Err)
 	}
-	if w.Bootstrap.Object == nil || m.Spec.Bootstrap.DataSecretName != nil {
+	if w.Bootstrap.Object == nil || known {
 		return
 	}
 	contract := accessors.BootstrapConfig(w.Bootstrap.Object.Contract)

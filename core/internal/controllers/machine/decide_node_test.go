@@ -29,6 +29,7 @@ func syncOf(t *testing.T, w World) *corev1.Node {
 	return w.Node.Node
 }
 
+// Conformance: MA-30
 func TestLabelsThatGoToTheNode(t *testing.T) {
 	for key, goes := range map[string]bool{
 		"node-role.kubernetes.io/worker":          true,
@@ -50,6 +51,7 @@ func TestLabelsThatGoToTheNode(t *testing.T) {
 	}
 }
 
+// Conformance: MA-31
 func TestOnlyOwnLabelsAreRemoved(t *testing.T) {
 	w := world(labelled(map[string]string{"node.cluster.x-k8s.io/a": "1"}))
 	w.Node.Node.Labels = map[string]string{"node.cluster.x-k8s.io/a": "0", "node.cluster.x-k8s.io/b": "old", "node.cluster.x-k8s.io/c": "foreign"}
@@ -58,6 +60,7 @@ func TestOnlyOwnLabelsAreRemoved(t *testing.T) {
 	assert.Equal(t, map[string]string{"node.cluster.x-k8s.io/a": "1", "node.cluster.x-k8s.io/c": "foreign"}, n.Labels)
 }
 
+// Conformance: MA-32
 func TestAnnotationsOfTheNode(t *testing.T) {
 	w := world(machineWith(func(m *clusterv1.Machine) {
 		m.Annotations = map[string]string{"node.cluster.x-k8s.io/note": "x", "other": "y"}
@@ -72,6 +75,7 @@ func TestAnnotationsOfTheNode(t *testing.T) {
 	}, n.Annotations)
 }
 
+// Conformance: MA-34, MA-35, MA-36, MA-37
 func TestTaints(t *testing.T) {
 	always := clusterv1.MachineTaint{Key: "a", Value: "new", Effect: "NoSchedule", Propagation: clusterv1.MachineTaintPropagationAlways}
 	once := clusterv1.MachineTaint{Key: "o", Effect: "NoExecute", Propagation: clusterv1.MachineTaintPropagationOnInitialization}
@@ -114,6 +118,7 @@ func TestTaints(t *testing.T) {
 	}
 }
 
+// Conformance: MA-34
 func TestTaintsNeedTheirFeature(t *testing.T) {
 	w := world(machineWith(func(m *clusterv1.Machine) {
 		m.Spec.Taints = []clusterv1.MachineTaint{{Key: "a", Effect: "NoSchedule", Propagation: clusterv1.MachineTaintPropagationAlways}}
@@ -123,6 +128,7 @@ func TestTaintsNeedTheirFeature(t *testing.T) {
 	assert.NotContains(t, n.Annotations, clusterv1.TaintsFromMachineAnnotation)
 }
 
+// Conformance: MA-38
 func TestNodesOfOlderRevisionsAreMarked(t *testing.T) {
 	n := syncOf(t, world(deployed("v1.36.0", "v1.37.0")))
 	assert.Equal(t, []corev1.Taint{outdatedRevision}, n.Spec.Taints)
@@ -130,6 +136,7 @@ func TestNodesOfOlderRevisionsAreMarked(t *testing.T) {
 	assert.Empty(t, n.Spec.Taints)
 }
 
+// Conformance: MA-39
 func TestInterruptible(t *testing.T) {
 	spot := infrastructureIs(found("FakeMachine", map[string]any{"providerID": providerIDOfM}, map[string]any{"initialization": map[string]any{"provisioned": true}, "interruptible": true}))
 	d := Decide(world(spot))
@@ -141,4 +148,104 @@ func TestInterruptible(t *testing.T) {
 
 	d = Decide(world(infrastructureIs(Referred{Err: errRead}), func(w *World) { w.Node.Node = n.DeepCopy() }))
 	assert.Empty(t, d.Actions, "the label does not flicker when the infrastructure cannot be read")
+}
+
+// Of several Nodes with one provider ID only the one that was the Machine's before is known to be.
+//
+// Conformance: MA-20
+func TestIdentify(t *testing.T) {
+	nodes := func(names ...string) (out []corev1.Node) {
+		for _, name := range names {
+			n := corev1.Node{}
+			n.Name = name
+			out = append(out, n)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name  string
+		found []corev1.Node
+		known string
+		want  string
+		all   []string
+	}{
+		{"none", nil, "", "", nil},
+		{"one", nodes("n"), "", "n", []string{"n"}},
+		{"one of another name than before", nodes("n"), "old", "n", []string{"n"}},
+		{"two, none known", nodes("b", "a"), "", "", []string{"a", "b"}},
+		{"two, one known", nodes("b", "a"), "b", "b", []string{"a", "b"}},
+		{"two strangers", nodes("b", "a"), "n", "", []string{"a", "b"}},
+	} {
+		view := identify(NodeView{}, c.found, c.known)
+		assert.Equal(t, c.all, view.Duplicates, c.name)
+		if c.want == "" {
+			assert.Nil(t, view.Node, c.name)
+			continue
+		}
+		require.NotNil(t, view.Node, c.name)
+		assert.Equal(t, c.want, view.Node.Name, c.name)
+	}
+}
+
+// A Machine in deletion touches no Node of which it is not known that it is its own.
+//
+// Conformance: MA-20
+func TestDeletionSparesStrangers(t *testing.T) {
+	strangers := nodeIs(NodeView{Connected: true, Duplicates: []string{"a", "b"}})
+	unknown := machineWith(func(m *clusterv1.Machine) { m.Status.NodeRef.Name = "" })
+	gone := func(w *World) { w.Infrastructure, w.Bootstrap = none, none }
+	d := Decide(world(deletingFor(0), strangers, unknown, gone))
+	assert.Empty(t, d.Actions)
+	assert.Empty(t, d.Machine.Finalizers)
+}
+
+// Conformance: MA-33
+func TestAnEqualNodeIsNotWritten(t *testing.T) {
+	w := world(labelled(map[string]string{"node.cluster.x-k8s.io/a": "1"}))
+	w.Node.Node = syncOf(t, w)
+	assert.Empty(t, Decide(w).Actions)
+
+	delete(w.Node.Node.Labels, "node.cluster.x-k8s.io/a")
+	assert.Len(t, Decide(w).Actions, 1, "what somebody took away comes back, all in one write")
+}
+
+// The ways a taint can go over its life; each line starts from what the one before has left on the Node.
+//
+// Conformance: MA-34, MA-35
+func TestTransitionsOfATaint(t *testing.T) {
+	taint := func(propagation, effect, value string) []clusterv1.MachineTaint {
+		return []clusterv1.MachineTaint{{Key: "k", Effect: effect, Value: value, Propagation: propagation}}
+	}
+	always, once := clusterv1.MachineTaintPropagationAlways, clusterv1.MachineTaintPropagationOnInitialization
+	w := world()
+	w.Sync.Taints, w.Node.Node.Spec.Taints = true, []corev1.Taint{{Key: "foreign", Effect: "NoSchedule"}}
+	for _, step := range []struct {
+		name    string
+		spec    []clusterv1.MachineTaint
+		want    []string
+		tracked string
+	}{
+		{"on initialization", taint(once, "NoSchedule", ""), []string{"foreign", "k=:NoSchedule"}, ""},
+		{"then not looked after", nil, []string{"foreign", "k=:NoSchedule"}, ""},
+		{"always: taken over", taint(always, "NoSchedule", "v"), []string{"foreign", "k=v:NoSchedule"}, "k:NoSchedule"},
+		{"another value", taint(always, "NoSchedule", "w"), []string{"foreign", "k=w:NoSchedule"}, "k:NoSchedule"},
+		{"another effect", taint(always, "NoExecute", "w"), []string{"foreign", "k=w:NoExecute"}, "k:NoExecute"},
+		{"no longer looked after", taint(once, "NoExecute", "w"), []string{"foreign", "k=w:NoExecute"}, ""},
+		{"always again", taint(always, "NoExecute", "w"), []string{"foreign", "k=w:NoExecute"}, "k:NoExecute"},
+		{"gone", nil, []string{"foreign"}, ""},
+		{"too late for initialization", taint(once, "NoSchedule", ""), []string{"foreign"}, ""},
+	} {
+		w.Machine.Spec.Taints = step.spec
+		w.Node.Node = syncOf(t, w)
+		var got []string
+		for _, x := range w.Node.Node.Spec.Taints {
+			if x.Key == "foreign" {
+				got = append(got, x.Key)
+			} else {
+				got = append(got, x.Key+"="+x.Value+":"+string(x.Effect))
+			}
+		}
+		require.Equal(t, step.want, got, step.name)
+		require.Equal(t, step.tracked, w.Node.Node.Annotations[clusterv1.TaintsFromMachineAnnotation], step.name)
+	}
 }

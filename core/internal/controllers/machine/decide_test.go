@@ -29,6 +29,7 @@ func TestARunningMachineNeedsNothing(t *testing.T) {
 	assert.Equal(t, first.Machine.Spec, second.Machine.Spec)
 }
 
+// Conformance: MA-01
 func TestTheFinalizerComesAlone(t *testing.T) {
 	for name, change := range map[string]change{
 		"a new machine":    young,
@@ -44,6 +45,7 @@ func TestTheFinalizerComesAlone(t *testing.T) {
 	assert.NotContains(t, d.Machine.Finalizers, clusterv1.MachineFinalizer, "never added in deletion")
 }
 
+// Conformance: MA-01
 func TestPause(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -65,6 +67,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// Conformance: MA-10, MA-11, MA-12, MA-51
 func TestBootstrapAndInfrastructureAreTakenOver(t *testing.T) {
 	created := map[string]any{"initialization": map[string]any{"dataSecretCreated": true}, "dataSecretName": "data"}
 	provisioned := map[string]any{"initialization": map[string]any{"provisioned": true}}
@@ -101,6 +104,7 @@ func TestBootstrapAndInfrastructureAreTakenOver(t *testing.T) {
 	}
 }
 
+// Conformance: MA-10, MA-11, MA-13
 func TestWhatIsProvisionedStaysProvisioned(t *testing.T) {
 	d := Decide(world(infrastructureIs(found("FakeMachine", map[string]any{"providerID": providerIDOfM}, nil)), bootstrapIs(found("FakeBootstrap", nil, nil))))
 	assert.True(t, isTrue(d.Machine.Status.Initialization.InfrastructureProvisioned))
@@ -111,6 +115,7 @@ func TestWhatIsProvisionedStaysProvisioned(t *testing.T) {
 	assert.Equal(t, "data", *d.Machine.Spec.Bootstrap.DataSecretName, "never overwritten")
 }
 
+// Conformance: MA-03
 func TestAdoption(t *testing.T) {
 	foreign := found("FakeMachine", nil, nil)
 	foreign.Object.SetOwnerReferences(nil)
@@ -123,6 +128,7 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
+// Conformance: MA-02
 func TestOwnerOfAStandaloneMachine(t *testing.T) {
 	assert.Len(t, Decide(world()).Machine.OwnerReferences, 1)
 	for _, label := range []string{clusterv1.MachineSetNameLabel, clusterv1.MachinePoolNameLabel, clusterv1.MachineControlPlaneLabel} {
@@ -131,6 +137,7 @@ func TestOwnerOfAStandaloneMachine(t *testing.T) {
 	}
 }
 
+// Conformance: MA-20, MA-21, MA-22
 func TestNodeIsFoundOnce(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -163,6 +170,7 @@ func TestNodeIsFoundOnce(t *testing.T) {
 	}
 }
 
+// Conformance: MA-23
 func TestCertificatesExpiry(t *testing.T) {
 	controlPlane := machineWith(func(m *clusterv1.Machine) { m.Labels[clusterv1.MachineControlPlaneLabel] = "" })
 	expiry := func(text string) change {
@@ -182,6 +190,7 @@ func TestCertificatesExpiry(t *testing.T) {
 	assert.True(t, d.Machine.Status.CertificatesExpiryDate.IsZero(), "gone with the annotation")
 }
 
+// Conformance: MA-05
 func TestAMachineWithoutClusterSaysSo(t *testing.T) {
 	d := Decide(world(young, func(w *World) { w.Cluster = nil }))
 	require.NoError(t, d.Err)
@@ -189,7 +198,42 @@ func TestAMachineWithoutClusterSaysSo(t *testing.T) {
 	assert.Equal(t, "Waiting for Cluster c to exist", conditions.Message(d.Machine, clusterv1.MachineNodeReadyCondition))
 }
 
+// Conformance: MA-21
 func TestTheNodeInfoFollows(t *testing.T) {
 	d := Decide(world(func(w *World) { w.Node.Node.Status.NodeInfo = corev1.NodeSystemInfo{KubeletVersion: "v1.37.2"} }))
 	assert.Equal(t, "v1.37.2", d.Machine.Status.NodeInfo.KubeletVersion)
+}
+
+// Conformance: MA-10
+func TestAnEmptyNameOfTheDataSecretIsNone(t *testing.T) {
+	empty := machineWith(func(m *clusterv1.Machine) { none := ""; m.Spec.Bootstrap.DataSecretName = &none })
+	d := Decide(world(young, empty, bootstrapIs(found("FakeBootstrap", nil, map[string]any{"initialization": map[string]any{"dataSecretCreated": true}, "dataSecretName": "data"}))))
+	require.NoError(t, d.Err)
+	assert.Equal(t, "data", *d.Machine.Spec.Bootstrap.DataSecretName)
+}
+
+// Conformance: MA-04
+func TestObjectsOfOtherMachinesAreNotTaken(t *testing.T) {
+	foreign := found("FakeMachine", nil, nil)
+	foreign.Object.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Machine", Name: "other", UID: "other", Controller: &yes}})
+	d := Decide(world(infrastructureIs(foreign)))
+	assert.ErrorContains(t, d.Err, "belongs to Machine other")
+	for _, a := range d.Actions {
+		assert.NotEqual(t, Adopt{Object: foreign.Object}, a)
+	}
+	moved := found("FakeMachine", map[string]any{"providerID": providerIDOfM}, nil)
+	moved.Object.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Machine", Name: "m", UID: "before the move", Controller: &yes}})
+	d = Decide(world(infrastructureIs(moved)))
+	require.NoError(t, d.Err)
+	assert.Contains(t, d.Actions, Adopt{Object: moved.Object}, "the same Machine with another UID, after a move")
+}
+
+// Conformance: MA-14
+func TestFailureDomains(t *testing.T) {
+	provisioned := map[string]any{"initialization": map[string]any{"provisioned": true}, "failureDomain": "b"}
+	d := Decide(world(infrastructureIs(found("FakeMachine", map[string]any{"providerID": providerIDOfM, "failureDomain": "a"}, provisioned))))
+	assert.Equal(t, "a", d.Machine.Spec.FailureDomain)
+	assert.Equal(t, "b", d.Machine.Status.FailureDomain)
+	d = Decide(world(infrastructureIs(found("FakeMachine", map[string]any{"providerID": providerIDOfM}, provisioned)), machineWith(func(m *clusterv1.Machine) { m.Spec.FailureDomain = "mine" })))
+	assert.Equal(t, "mine", d.Machine.Spec.FailureDomain)
 }

@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -36,7 +37,7 @@ func (c *Controller) observe(ctx context.Context, m *clusterv1.Machine) (World, 
 	}
 	if w.Cluster != nil {
 		w.Health = c.ClusterCache.Health(key)
-		w.Node = c.node(ctx, key, providerID(w))
+		w.Node = c.node(ctx, key, providerID(w), m.Status.NodeRef.Name)
 		if !m.DeletionTimestamp.IsZero() {
 			w.ControlPlane = c.controlPlane(ctx, cluster, m)
 			c.drain(ctx, key, &w)
@@ -113,7 +114,7 @@ func providerID(w World) string {
 	return id
 }
 
-func (c *Controller) node(ctx context.Context, cluster client.ObjectKey, providerID string) NodeView {
+func (c *Controller) node(ctx context.Context, cluster client.ObjectKey, providerID, known string) NodeView {
 	reader, err := c.ClusterCache.Reader(ctx, cluster)
 	if err != nil {
 		return NodeView{}
@@ -131,10 +132,19 @@ func (c *Controller) node(ctx context.Context, cluster client.ObjectKey, provide
 		view.Err = fmt.Errorf("looking for the Node with provider ID %s: %w", providerID, err)
 		return view
 	}
-	for i := range list.Items {
-		view.Duplicates = append(view.Duplicates, list.Items[i].Name)
-		view.Node = &list.Items[i]
+	return identify(view, list.Items, known)
+}
+
+// identify picks the Node out of those with the Machine's provider ID. Of several only the one that has been the
+// Machine's before is known to be; to take any other would mean to drain and delete a stranger's.
+func identify(view NodeView, found []corev1.Node, known string) NodeView {
+	for i := range found {
+		view.Duplicates = append(view.Duplicates, found[i].Name)
+		if len(found) == 1 || found[i].Name == known {
+			view.Node = &found[i]
+		}
 	}
+	slices.Sort(view.Duplicates)
 	return view
 }
 

@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +19,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/core/internal/outdated"
 )
 
 func byProviderID(o client.Object) []string {
@@ -70,7 +72,27 @@ func (c *Controller) ofCluster(ctx context.Context, cluster client.Object) []rec
 }
 
 func (c *Controller) ofDeployment(ctx context.Context, md client.Object) []reconcile.Request {
-	return c.list(ctx, client.InNamespace(md.GetNamespace()), client.MatchingLabels{clusterv1.MachineDeploymentNameLabel: md.GetName()})
+	return c.list(ctx, client.InNamespace(md.GetNamespace()), client.MatchingLabels{clusterv1.MachineDeploymentNameLabel: labels.Value(md.GetName())})
+}
+
+func (c *Controller) ofSet(ctx context.Context, set client.Object) []reconcile.Request {
+	return c.list(ctx, client.InNamespace(set.GetNamespace()), client.MatchingLabels{clusterv1.MachineSetNameLabel: labels.Value(set.GetName())})
+}
+
+// revisionMatters passes what of a MachineDeployment or MachineSet decides whether its Machines are up to date. Scaling,
+// for one, is no concern of theirs.
+func revisionMatters() predicate.Predicate {
+	view := func(o client.Object) (clusterv1.MachineSpec, metav1.Time) {
+		if md, ok := o.(*clusterv1.MachineDeployment); ok {
+			return md.Spec.Template.Spec, md.Spec.Rollout.After
+		}
+		return o.(*clusterv1.MachineSet).Spec.Template.Spec, metav1.Time{}
+	}
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := view(e.ObjectOld)
+		now, then := view(e.ObjectNew)
+		return len(outdated.Differences(before, now)) > 0 || !after.Equal(&then)
+	}}
 }
 
 func (c *Controller) list(ctx context.Context, opts ...client.ListOption) []reconcile.Request {

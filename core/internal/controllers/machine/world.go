@@ -62,9 +62,9 @@ type Referred struct {
 type NodeView struct {
 	// Connected says whether the workload cluster could be asked at all.
 	Connected bool
-	// Node is nil if none has the Machine's provider ID.
+	// Node is nil if none has the Machine's provider ID, or if several have it and none is known as the Machine's.
 	Node *corev1.Node
-	// Duplicates are the names of several Nodes with that provider ID.
+	// Duplicates are the names of all Nodes with that provider ID; more than one are too many.
 	Duplicates []string
 	Err        error
 }
