@@ -42,6 +42,7 @@ func Decide(w World) Decision {
 		d.node(w)
 	}
 	d.certificates(w)
+	d.failures(w)
 	d.describe(w)
 	if d.Err == nil {
 		d.Machine.Status.ObservedGeneration = d.Machine.Generation
@@ -170,6 +171,20 @@ func (d *Decision) certificates(w World) {
 		return
 	}
 	m.Status.CertificatesExpiryDate = metav1.NewTime(at)
+}
+
+// failures shows what provider objects of the older contract call terminal. Nothing acts on it.
+func (d *Decision) failures(w World) {
+	d.Machine.Status.Deprecated.V1Beta1 = nil
+	for _, r := range []Referred{w.Infrastructure, w.Bootstrap} {
+		if r.Object == nil {
+			continue
+		}
+		if reason, message := accessors.Failure(r.Object.Unstructured); reason != "" || message != "" {
+			d.Machine.Status.Deprecated.V1Beta1 = &clusterv1.MachineDeprecatedV1Beta1Status{FailureReason: reason, FailureMessage: message}
+			return
+		}
+	}
 }
 
 // awaitsProvider says that a kind is not installed, or not as the contract wants it. That is no state to try again: the

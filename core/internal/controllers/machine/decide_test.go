@@ -237,3 +237,21 @@ func TestFailureDomains(t *testing.T) {
 	d = Decide(world(infrastructureIs(found("FakeMachine", map[string]any{"providerID": providerIDOfM}, provisioned)), machineWith(func(m *clusterv1.Machine) { m.Spec.FailureDomain = "mine" })))
 	assert.Equal(t, "mine", d.Machine.Spec.FailureDomain)
 }
+
+// Conformance: MA-15
+func TestOldFailuresAreShownOnly(t *testing.T) {
+	failed := func(reason, message string) map[string]any {
+		return map[string]any{"initialization": map[string]any{"provisioned": true}, "failureReason": reason, "failureMessage": message}
+	}
+	identity := map[string]any{"providerID": providerIDOfM}
+	d := Decide(world(infrastructureIs(found("FakeMachine", identity, failed("Gone", "the cloud took it"))), bootstrapIs(found("FakeBootstrap", nil, failed("Later", "")))))
+	require.NoError(t, d.Err)
+	assert.Equal(t, &clusterv1.MachineDeprecatedV1Beta1Status{FailureReason: "Gone", FailureMessage: "the cloud took it"}, d.Machine.Status.Deprecated.V1Beta1)
+	assert.Equal(t, clusterv1.MachinePhaseRunning, d.Machine.Status.Phase)
+	d = Decide(world(bootstrapIs(found("FakeBootstrap", nil, failed("", "half of it")))))
+	assert.Equal(t, "half of it", d.Machine.Status.Deprecated.V1Beta1.FailureMessage)
+	d = Decide(world(machineWith(func(m *clusterv1.Machine) {
+		m.Status.Deprecated.V1Beta1 = &clusterv1.MachineDeprecatedV1Beta1Status{FailureReason: "Past"}
+	})))
+	assert.Nil(t, d.Machine.Status.Deprecated.V1Beta1, "it goes with its cause")
+}

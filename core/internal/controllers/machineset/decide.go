@@ -166,8 +166,11 @@ func (d *Decision) scaleUp(w World, n int) {
 	}
 }
 
+// scaleDown deletes the surplus. Machines that have just been chosen for being ill are part of it.
 func (d *Decision) scaleDown(w World, n int) {
-	for _, m := range surplus(w.Machines, n, w.Set.Spec.Deletion.Order, w.Now) {
+	stay := slices.DeleteFunc(slices.Clone(w.Machines), d.remediates)
+	n -= len(w.Machines) - len(stay)
+	for _, m := range surplus(stay, max(0, n), w.Set.Spec.Deletion.Order, w.Now) {
 		if m.DeletionTimestamp.IsZero() {
 			d.Actions = append(d.Actions, Delete{Machine: m, Why: decision.Because("ScaleDown", "%d replicas wanted, %d exist", w.wanted(), len(w.Machines))})
 		}

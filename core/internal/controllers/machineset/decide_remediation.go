@@ -45,6 +45,14 @@ func (d *Decision) remediate(w World) {
 		fmt.Sprintf("As many Machines are being remediated as remediation.maxInFlight of MachineDeployment %s allows", deploymentName(w)))
 }
 
+// remediates says whether a Machine has been chosen to be replaced.
+func (d *Decision) remediates(m *clusterv1.Machine) bool {
+	return slices.ContainsFunc(d.Actions, func(a Action) bool {
+		r, ok := a.(Remediate)
+		return ok && r.Machine == m
+	})
+}
+
 // recovered takes the condition back from Machines that are healthy again.
 func (d *Decision) recovered(w World) {
 	for _, m := range w.Machines {

@@ -91,6 +91,17 @@ func TestRemediation(t *testing.T) {
 	}
 }
 
+// Who goes for being ill is part of the surplus, so that no good Machine goes besides.
+//
+// Conformance: MS-27
+func TestIllMachinesArePartOfTheSurplus(t *testing.T) {
+	d := Decide(world(2, machine("a", given), machine("b", marked), machine("c")))
+	assert.Equal(t, map[string]string{"a": clusterv1.MachineSetMachineRemediationMachineDeletingReason}, told(d))
+	assert.Empty(t, deleted(d))
+	d = Decide(world(1, machine("a", given), machine("b", marked), machine("c")))
+	assert.Equal(t, []string{"b"}, deleted(d))
+}
+
 // Conformance: MS-45
 func TestNothingIsToldTwice(t *testing.T) {
 	w := deployment(world(1, machine("a", given)), "0", "2")
