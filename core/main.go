@@ -72,7 +72,7 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 		return err
 	}
 	c, resolver := mgr.GetClient(), external.NewResolver(mgr.GetClient())
-	_, extensions := o.extensions.setup(mgr, flags)
+	hooks, extensions := o.extensions.setup(mgr, flags)
 	controllers := []kind{
 		{"cluster", o.cluster, (&cluster.Controller{
 			Client: c, Live: mgr.GetAPIReader(), Secrets: mgr.GetCache(), Resolver: resolver, ClusterCache: clusters, WatchFilter: flags.WatchFilter,
@@ -111,7 +111,7 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 			kind{"clusterclass", o.clusterClass, (&clusterclass.Controller{Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter}).SetupWithManager},
 			kind{"topology", o.topology, (&topology.Controller{
 				Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("topology-controller"),
-				ConsentBeforeDelete: flags.Features.Enabled(manager.FeatureRuntimeSDK),
+				ConsentBeforeDelete: flags.Features.Enabled(manager.FeatureRuntimeSDK), Hooks: hooks,
 			}).SetupWithManager})
 	}
 	for _, k := range controllers {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,7 +22,12 @@ import (
 func (c *Controller) act(ctx context.Context, cluster *clusterv1.Cluster, d Decision) (reconcile.Result, error) {
 	err := d.Err
 	for _, a := range d.Actions {
-		if failed := c.carryOut(ctx, cluster, a); failed != nil {
+		failed := c.carryOut(ctx, cluster, a)
+		if _, note := a.(Note); note && apierrors.IsConflict(failed) {
+			// The Cluster has changed meanwhile; the event of that brings the state to decide on.
+			return reconcile.Result{RequeueAfter: conflictPause}, nil
+		}
+		if failed != nil {
 			err = errors.Join(err, failed)
 			d.Condition = condition("False", clusterv1.ClusterTopologyReconciledFailedReason, failed.Error())
 			break
@@ -33,8 +39,14 @@ func (c *Controller) act(ctx context.Context, cluster *clusterv1.Cluster, d Deci
 		owned := patch.Owned(clusterv1.ClusterTopologyReconciledCondition)
 		err = errors.Join(err, patch.Begin(c.Client, FieldOwner, cluster).Finish(ctx, after, owned))
 	}
-	return reconcile.Result{}, err
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: d.After}, nil
 }
+
+// conflictPause is how long to wait after a conflict if no event comes first.
+const conflictPause = 200 * time.Millisecond
 
 func (c *Controller) carryOut(ctx context.Context, cluster *clusterv1.Cluster, action Action) error {
 	switch a := action.(type) {
@@ -55,6 +67,8 @@ func (c *Controller) carryOut(ctx context.Context, cluster *clusterv1.Cluster, a
 		}
 		c.tell(cluster, "TopologyDelete", "Deleted %s %s: %s", a.Object.GetKind(), a.Object.GetName(), a.Because)
 		return nil
+	case Note:
+		return c.remember(ctx, cluster, a)
 	case Consent:
 		after := cluster.DeepCopy()
 		if after.Annotations == nil {
@@ -64,6 +78,26 @@ func (c *Controller) carryOut(ctx context.Context, cluster *clusterv1.Cluster, a
 		return patch.Begin(c.Client, FieldOwner, cluster).Finish(ctx, after, patch.Owned(clusterv1.ClusterTopologyReconciledCondition))
 	}
 	return fmt.Errorf("unknown action %T", action)
+}
+
+// remember writes what the Cluster must not forget, unless that has changed since it was read.
+func (c *Controller) remember(ctx context.Context, cluster *clusterv1.Cluster, n Note) error {
+	after := cluster.DeepCopy()
+	if after.Annotations == nil {
+		after.Annotations = map[string]string{}
+	}
+	for key, value := range map[string]string{runtimev1.PendingHooksAnnotation: n.Pending, clusterv1.ClusterTopologyUpgradeStepAnnotation: n.Step} {
+		after.Annotations[key] = value
+		if value == "" {
+			delete(after.Annotations, key)
+		}
+	}
+	lock := client.MergeFromWithOptions(cluster, client.MergeFromWithOptimisticLock{})
+	if err := c.Client.Patch(ctx, after, lock, client.FieldOwner(FieldOwner)); err != nil {
+		return fmt.Errorf("noting pending hooks: %w", err)
+	}
+	after.DeepCopyInto(cluster)
+	return nil
 }
 
 func (c *Controller) apply(ctx context.Context, cluster *clusterv1.Cluster, a Apply) error {

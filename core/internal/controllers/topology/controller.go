@@ -6,15 +6,18 @@ import (
 
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/paused"
+	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
 )
 
 // FieldOwner is the name under which the objects of topologies are applied.
@@ -29,6 +32,8 @@ type Controller struct {
 	WatchFilter string
 	// ConsentBeforeDelete is set where RuntimeSDK is on: the cluster controller then waits for a consent.
 	ConsentBeforeDelete bool
+	// Hooks calls extensions; nil where RuntimeSDK is off.
+	Hooks *hookcall.Client
 
 	schemas schemas
 	watcher *external.Watcher
@@ -47,11 +52,15 @@ func (c *Controller) SetupWithManager(ctx context.Context, mgr ctrl.Manager, con
 		return fmt.Errorf("indexing clusters by their class: %w", err)
 	}
 	member := handler.EnqueueRequestsFromMapFunc(ofMember)
-	self, err := ctrl.NewControllerManagedBy(mgr).Named("topology").For(&clusterv1.Cluster{}).
+	wired := ctrl.NewControllerManagedBy(mgr).Named("topology").For(&clusterv1.Cluster{}).
 		Watches(&clusterv1.ClusterClass{}, handler.EnqueueRequestsFromMapFunc(c.ofClass)).
 		Watches(&clusterv1.MachineDeployment{}, member).Watches(&clusterv1.MachinePool{}, member).
 		Watches(&clusterv1.MachineSet{}, member).Watches(&clusterv1.MachineHealthCheck{}, member).
-		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Build(c)
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency})
+	if c.Hooks != nil {
+		wired.Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(c.ofExtension), builder.WithPredicates(extensionMatters()))
+	}
+	self, err := wired.Build(c)
 	if err != nil {
 		return fmt.Errorf("building the topology controller: %w", err)
 	}
@@ -72,5 +81,9 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if paused.Is(cluster, cluster) {
 		return reconcile.Result{}, nil
 	}
-	return c.act(ctx, cluster, Decide(ctx, c.observe(ctx, cluster)))
+	d := Decide(ctx, c.observe(ctx, cluster))
+	if ctx.Err() != nil {
+		return reconcile.Result{}, ctx.Err() // what was not finished says nothing about the Cluster
+	}
+	return c.act(ctx, cluster, d)
 }

@@ -1,7 +1,9 @@
 package topology_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -20,12 +22,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/testenv"
 	"github.com/slipway-capi/slipway/core/config"
 	"github.com/slipway-capi/slipway/core/internal/controllers/clusterclass"
+	"github.com/slipway-capi/slipway/core/internal/controllers/extensionconfig"
 	"github.com/slipway-capi/slipway/core/internal/controllers/topology"
+	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
+	"github.com/slipway-capi/slipway/core/internal/runtime/registry"
+	"github.com/slipway-capi/slipway/core/internal/runtime/wire"
 )
 
 var env *testenv.Environment
@@ -59,14 +66,16 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(testenv.Main(m, &env, testenv.Options{
 		Files:        []fs.FS{config.CRDs, files},
-		AddToScheme:  []func(*runtime.Scheme) error{clusterv1.AddToScheme},
+		AddToScheme:  []func(*runtime.Scheme) error{clusterv1.AddToScheme, runtimev1.AddToScheme},
 		KeepFieldsOf: topology.FieldOwner,
 		Manager: func(ctx context.Context, mgr ctrl.Manager) error {
 			resolver := external.NewResolver(mgr.GetClient())
-			if err := (&clusterclass.Controller{Client: mgr.GetClient(), Resolver: resolver}).SetupWithManager(ctx, mgr, 2); err != nil {
-				return err
-			}
-			return (&topology.Controller{Client: mgr.GetClient(), Resolver: resolver, Recorder: mgr.GetEventRecorder("topology")}).SetupWithManager(ctx, mgr, 2)
+			known, pool := registry.New(), wire.NewPool(wire.Options{AllowLocal: true})
+			hooks := hookcall.New(known, pool, hookcall.NamespaceLabels(mgr.GetClient()))
+			extensions := &extensionconfig.Controller{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Registry: known, Pool: pool}
+			classes := &clusterclass.Controller{Client: mgr.GetClient(), Resolver: resolver}
+			topologies := &topology.Controller{Client: mgr.GetClient(), Resolver: resolver, Recorder: mgr.GetEventRecorder("topology"), ConsentBeforeDelete: true, Hooks: hooks}
+			return errors.Join(extensions.SetupWithManager(ctx, mgr, 2), classes.SetupWithManager(ctx, mgr, 2), topologies.SetupWithManager(ctx, mgr, 2))
 		},
 	}))
 }
@@ -86,13 +95,23 @@ func reference(o *unstructured.Unstructured) clusterv1.MachineHealthCheckRemedia
 type story struct {
 	*testing.T
 	namespace string
-	class     *clusterv1.ClusterClass
-	cluster   *clusterv1.Cluster
+	// version is that of the topology; empty is v1.36.0.
+	version string
+	class   *clusterv1.ClusterClass
+	cluster *clusterv1.Cluster
 }
 
 func tell(t *testing.T, change func(*clusterv1.ClusterClass)) *story {
 	t.Helper()
 	s := &story{T: t, namespace: env.Namespace(t)}
+	s.fill(change)
+	return s
+}
+
+// fill makes the class, its templates and the Cluster.
+func (s *story) fill(change func(*clusterv1.ClusterClass)) {
+	t := s.T
+	t.Helper()
 	templates := []*unstructured.Unstructured{
 		template("infrastructure", "FakeClusterTemplate", "infra", map[string]any{"subnets": []any{map[string]any{"id": "net-a"}}}),
 		template("controlplane", "FakeControlPlaneTemplate", "cp", map[string]any{"size": "small"}),
@@ -121,11 +140,10 @@ func tell(t *testing.T, change func(*clusterv1.ClusterClass)) *story {
 	require.NoError(t, env.Client.Create(t.Context(), s.class))
 	two := int32(2)
 	s.cluster = &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "c"}}
-	s.cluster.Spec.Topology = clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: "v1.36.0"}
+	s.cluster.Spec.Topology = clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: cmp.Or(s.version, "v1.36.0")}
 	s.cluster.Spec.Topology.ControlPlane.Replicas = &two
 	s.cluster.Spec.Topology.Workers.MachineDeployments = []clusterv1.MachineDeploymentTopology{{Class: "linux", Name: "md", Replicas: &two}}
 	require.NoError(t, env.Client.Create(t.Context(), s.cluster))
-	return s
 }
 
 func (s *story) until(what string, done func() bool) {

@@ -22,10 +22,7 @@ import (
 func Decide(ctx context.Context, w World) Decision {
 	d := Decision{}
 	if !w.Cluster.DeletionTimestamp.IsZero() {
-		if _, given := w.Cluster.Annotations[runtimev1.OkToDeleteAnnotation]; w.ConsentBeforeDelete && !given {
-			d.Actions = append(d.Actions, Consent{})
-		}
-		return d
+		return d.deletion(w)
 	}
 	if w.Err != nil {
 		return d.fail(w.Err)
@@ -37,6 +34,10 @@ func Decide(ctx context.Context, w World) Decision {
 	if w.Class.Status.ObservedGeneration != w.Class.Generation {
 		return d.hold(clusterv1.ClusterTopologyReconciledClusterClassNotReconciledReason,
 			fmt.Sprintf("ClusterClass %s has changed and is not yet reconciled", classKey(w.Cluster)))
+	}
+	if w.Lifecycle.HoldCreation {
+		d.blocked(w.Lifecycle)
+		return d
 	}
 	versions, err := upgrade.Decide(w.versions())
 	if err != nil {
@@ -50,8 +51,27 @@ func Decide(ctx context.Context, w World) Decision {
 		return d.fail(err)
 	}
 	d.sweep(w, topology)
+	d.note(w)
 	condition := describe(w, versions)
 	d.Condition = &condition
+	if len(w.Lifecycle.Waits) > 0 {
+		d.blocked(w.Lifecycle)
+	}
+	return d
+}
+
+// deletion lets a Cluster go when nobody has anything against it.
+func (d Decision) deletion(w World) Decision {
+	_, given := w.Cluster.Annotations[runtimev1.OkToDeleteAnnotation]
+	switch {
+	case !w.ConsentBeforeDelete || given:
+	case w.Err != nil:
+		return d.fail(w.Err)
+	case len(w.Lifecycle.Waits) > 0:
+		d.blocked(w.Lifecycle)
+	default:
+		d.Actions = append(d.Actions, Consent{})
+	}
 	return d
 }
 
@@ -84,7 +104,8 @@ func classKey(c *clusterv1.Cluster) string {
 // versions is the world of the upgrade decision.
 func (w World) versions() upgrade.World {
 	topology := w.Cluster.Spec.Topology
-	u := upgrade.World{Wanted: topology.Version, Steps: w.Class.Spec.KubernetesVersions, ControlPlane: w.ControlPlane, Concurrency: 1}
+	u := upgrade.World{Wanted: topology.Version, Steps: w.Steps, WorkerSteps: w.WorkerSteps, ControlPlane: w.ControlPlane, Concurrency: 1,
+		Hold: w.Lifecycle.Hold, HoldWorkers: w.Lifecycle.HoldWorkers}
 	if n, err := strconv.Atoi(w.Cluster.Annotations[clusterv1.ClusterTopologyUpgradeConcurrencyAnnotation]); err == nil {
 		u.Concurrency = n
 	}
@@ -119,7 +140,7 @@ func behind(have []clusterv1.StatusVersion, wanted string) bool {
 
 func (w World) desired(versions upgrade.Decision) desired.World {
 	return desired.World{
-		Cluster: w.Cluster, Blueprint: w.Blueprint, Current: w.Current, Versions: versions, Values: w.Values, Overrides: w.Overrides,
+		Cluster: w.Cluster, Blueprint: w.Blueprint, Current: w.Current, Versions: versions, Values: w.Values, Overrides: w.Overrides, Extensions: w.Extensions,
 		Suffix: func(purpose string) string { return suffix(w.Cluster, purpose) },
 	}
 }

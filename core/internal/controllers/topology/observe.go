@@ -25,7 +25,11 @@ type classRef = clusterv1.MachineHealthCheckRemediationTemplateReference
 // observe reads all that matters for the topology of one Cluster. It writes nothing.
 func (c *Controller) observe(ctx context.Context, cluster *clusterv1.Cluster) World {
 	w := World{Now: time.Now(), Cluster: cluster, ConsentBeforeDelete: c.ConsentBeforeDelete}
+	if c.Hooks != nil {
+		w.Extensions = extensions{c.Hooks, cluster.Namespace}
+	}
 	if !cluster.DeletionTimestamp.IsZero() {
+		w.Err = c.beforeDelete(ctx, &w)
 		return w
 	}
 	class := &clusterv1.ClusterClass{}
@@ -36,7 +40,10 @@ func (c *Controller) observe(ctx context.Context, cluster *clusterv1.Cluster) Wo
 		return w
 	}
 	w.Class = class
-	for _, read := range []func(context.Context, *World) error{c.blueprint, c.variables, c.objects, c.workers, c.templates} {
+	if class.Status.ObservedGeneration != class.Generation {
+		return w
+	}
+	for _, read := range []func(context.Context, *World) error{c.blueprint, c.variables, c.objects, c.workers, c.templates, c.plan, c.lifecycle} {
 		if w.Err = read(ctx, &w); w.Err != nil {
 			return w
 		}

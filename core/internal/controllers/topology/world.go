@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/core/internal/runtime/lifecycle"
 	"github.com/slipway-capi/slipway/core/internal/topology/desired"
 	"github.com/slipway-capi/slipway/core/internal/topology/patches"
 	"github.com/slipway-capi/slipway/core/internal/topology/upgrade"
@@ -33,6 +34,12 @@ type World struct {
 	Overrides map[desired.Group]patches.Values
 	// ConsentBeforeDelete says that a Cluster in deletion waits for the consent of extensions.
 	ConsentBeforeDelete bool
+	// Lifecycle is what the extensions in the life of a cluster have said.
+	Lifecycle lifecycle.Decision
+	// Steps and WorkerSteps are the versions that an upgrade goes through.
+	Steps, WorkerSteps []string
+	// Extensions are those behind external patches; nil where extensions are off.
+	Extensions patches.Extensions
 	// Err is what kept anything above from being read.
 	Err error
 }
@@ -42,7 +49,9 @@ type Decision struct {
 	Actions []Action
 	// Condition is TopologyReconciled; nil leaves it as it is.
 	Condition *metav1.Condition
-	Err       error
+	// After is when to look again even if nothing happens; zero is never.
+	After time.Duration
+	Err   error
 }
 
 // Action changes one object.
@@ -68,6 +77,9 @@ type Delete struct {
 	Because string
 }
 
+// Note has the Cluster remember the hooks that must still be told, and the step of an upgrade.
+type Note struct{ Pending, Step string }
+
 // Consent marks the Cluster as ready to be deleted.
 type Consent struct{}
 
@@ -75,3 +87,4 @@ func (Apply) isAction()   {}
 func (Refer) isAction()   {}
 func (Delete) isAction()  {}
 func (Consent) isAction() {}
+func (Note) isAction()    {}

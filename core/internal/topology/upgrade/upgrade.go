@@ -15,6 +15,9 @@ type World struct {
 	// Steps are the versions that an upgrade of the control plane goes through, in order, as the class or an extension says.
 	// Without any, the way is Wanted alone.
 	Steps []string
+	// WorkerSteps are those of Steps that the workers go through, too, where an extension says so. Without any, they skip what they
+	// need not have.
+	WorkerSteps []string
 	// ControlPlane is the control plane; nil while it does not exist.
 	ControlPlane *ControlPlane
 	// MachineDeployments and MachinePools are the worker groups in the order of the topology.
@@ -31,6 +34,11 @@ type ControlPlane struct {
 	Version, Observed string
 	// Busy says why it is not at rest otherwise, such as "it is scaling up"; empty if it is.
 	Busy string
+}
+
+// Settled says that the control plane has the version that it is told to have, and rests.
+func (cp *ControlPlane) Settled() bool {
+	return cp.Observed != "" && Same(cp.Observed, cp.Version) && cp.Busy == ""
 }
 
 // Workers is the state of a worker group.
@@ -89,7 +97,7 @@ func (d *Decision) controlPlane(w World, wanted semver.Version) (settled bool, e
 	if err != nil {
 		return false, err
 	}
-	settled = cp.Observed != "" && same(cp.Observed, cp.Version) && cp.Busy == ""
+	settled = cp.Settled()
 	if wanted.LTE(have) {
 		return settled, nil
 	}
@@ -111,7 +119,7 @@ func (d *Decision) obstacle(w World) string {
 	switch {
 	case cp.Observed == "":
 		return "the control plane has no version yet"
-	case !same(cp.Observed, cp.Version):
+	case !Same(cp.Observed, cp.Version):
 		return fmt.Sprintf("the control plane is being upgraded to %s", cp.Version)
 	case cp.Busy != "":
 		return "the control plane is not at rest: " + cp.Busy
@@ -119,6 +127,9 @@ func (d *Decision) obstacle(w World) string {
 	for _, g := range slices.Concat(w.MachineDeployments, w.MachinePools) {
 		if g.Upgrading {
 			return fmt.Sprintf("workers %s are being upgraded to %s", g.Name, g.Version)
+		}
+		if g.Version != "" && !g.Defer && !Same(g.Version, cp.Version) && w.takes(cp.Version) {
+			return fmt.Sprintf("workers %s are to be upgraded to %s first", g.Name, cp.Version)
 		}
 		// A kubelet may be up to three minors older than the API server.
 		if v, err := parse(g.Version); g.Version != "" && err == nil && d.tooOld(v) {
@@ -151,14 +162,14 @@ func (d *Decision) groups(w World, groups []Workers, settled bool, slots int) (G
 			continue
 		}
 		out.Versions[g.Name] = g.Version
-		if same(g.Version, w.Wanted) && same(g.Version, d.ControlPlane) {
+		if Same(g.Version, w.Wanted) && Same(g.Version, d.ControlPlane) {
 			continue
 		}
 		held = held || g.Hold
 		switch {
 		case g.Defer:
 			out.UpgradeDeferred = append(out.UpgradeDeferred, g.Name)
-		case settled && !held && slots > 0 && !g.Upgrading && !same(g.Version, d.ControlPlane) && d.worth(w, g):
+		case settled && !held && slots > 0 && !g.Upgrading && !Same(g.Version, d.ControlPlane) && d.worth(w, g):
 			out.Versions[g.Name] = d.ControlPlane
 			slots--
 		default:
@@ -171,11 +182,19 @@ func (d *Decision) groups(w World, groups []Workers, settled bool, slots int) (G
 // worth says whether workers shall take the present version of the control plane. On the way through several minors they skip
 // those that they need not have: each step replaces all machines.
 func (d *Decision) worth(w World, g Workers) bool {
-	if same(d.ControlPlane, w.Wanted) || d.Next == "" {
+	if Same(d.ControlPlane, w.Wanted) || d.Next == "" {
 		return true
+	}
+	if len(w.WorkerSteps) > 0 {
+		return w.takes(d.ControlPlane)
 	}
 	v, err := parse(g.Version)
 	return err == nil && d.tooOld(v)
+}
+
+// takes says whether an extension wants the workers to go through a version.
+func (w World) takes(version string) bool {
+	return slices.ContainsFunc(w.WorkerSteps, func(s string) bool { return Same(s, version) })
 }
 
 func upgrading(groups []Workers) (n int) {
@@ -232,6 +251,49 @@ func Plan(have, wanted string, steps []string) ([]string, error) {
 	}
 }
 
+// Lowest is the lowest version of groups that exist; empty if there are none.
+func Lowest(groups []Workers) string {
+	lowest := ""
+	for _, g := range groups {
+		v, err := parse(g.Version)
+		if err != nil {
+			continue
+		}
+		if have, err := parse(lowest); err != nil || v.LT(have) {
+			lowest = g.Version
+		}
+	}
+	return lowest
+}
+
+// WorkersPlan lists the versions that the workers still go through while the control plane takes those of its plan.
+func WorkersPlan(w World, controlPlane []string) []string {
+	lowest := Lowest(slices.Concat(w.MachineDeployments, w.MachinePools))
+	if lowest == "" || Same(lowest, w.Wanted) {
+		return nil
+	}
+	at, err := parse(lowest)
+	if err != nil {
+		return nil
+	}
+	var plan []string
+	for i, version := range controlPlane {
+		v, err := parse(version)
+		if err != nil || v.LTE(at) || Same(version, w.Wanted) {
+			continue
+		}
+		needed := w.takes(version)
+		if len(w.WorkerSteps) == 0 && i+1 < len(controlPlane) {
+			next, err := parse(controlPlane[i+1])
+			needed = err == nil && next.Minor > at.Minor+skew
+		}
+		if needed {
+			plan, at = append(plan, version), v
+		}
+	}
+	return append(plan, w.Wanted)
+}
+
 func parse(text string) (semver.Version, error) {
 	v, err := semver.Parse(strings.TrimPrefix(text, "v"))
 	if err != nil {
@@ -240,5 +302,5 @@ func parse(text string) (semver.Version, error) {
 	return v, nil
 }
 
-// same compares versions with and without v; what is built differently is another version.
-func same(a, b string) bool { return strings.TrimPrefix(a, "v") == strings.TrimPrefix(b, "v") }
+// Same compares versions with and without v; what is built differently is another version.
+func Same(a, b string) bool { return strings.TrimPrefix(a, "v") == strings.TrimPrefix(b, "v") }

@@ -152,3 +152,43 @@ func done(w World) bool {
 	}
 	return all
 }
+
+func TestWorkersPlan(t *testing.T) {
+	long := []string{"v1.34.0", "v1.35.0", "v1.36.0", "v1.37.2"}
+	for _, c := range []struct {
+		name         string
+		have         string
+		controlPlane []string
+		workerSteps  []string
+		want         []string
+	}{
+		{"no workers", "", long, nil, nil},
+		{"done", "v1.37.2", nil, nil, nil},
+		{"one step", "v1.36.0", []string{"v1.37.2"}, nil, []string{"v1.37.2"}},
+		{"the control plane is done", "v1.36.0", nil, nil, []string{"v1.37.2"}},
+		{"what they need not have is left out", "v1.34.0", []string{"v1.35.0", "v1.36.0", "v1.37.2"}, nil, []string{"v1.37.2"}},
+		{"what they need is not", "v1.33.0", long, nil, []string{"v1.36.0", "v1.37.2"}},
+		{"as an extension says", "v1.33.0", long, []string{"v1.35.0", "v1.37.2"}, []string{"v1.35.0", "v1.37.2"}},
+	} {
+		w := World{Wanted: "v1.37.2", WorkerSteps: c.workerSteps, MachineDeployments: []Workers{workers("a", c.have)}}
+		assert.Equal(t, c.want, WorkersPlan(w, c.controlPlane), c.name)
+	}
+	assert.Equal(t, "v1.9.0", Lowest([]Workers{workers("a", "v1.10.0"), workers("b", ""), workers("c", "v1.9.0")}))
+}
+
+func TestStepsOfWorkers(t *testing.T) {
+	w := World{Wanted: "v1.37.2", Steps: []string{"v1.35.0", "v1.36.0", "v1.37.2"}, WorkerSteps: []string{"v1.36.0", "v1.37.2"}, ControlPlane: at("v1.35.0"), MachineDeployments: []Workers{workers("a", "v1.34.0")}}
+	d, err := Decide(w)
+	require.NoError(t, err)
+	assert.Equal(t, "v1.36.0", d.ControlPlane, "not a step of the workers")
+	w.ControlPlane = at("v1.36.0")
+	d, err = Decide(w)
+	require.NoError(t, err)
+	assert.Equal(t, "v1.36.0", d.ControlPlane)
+	assert.Equal(t, "workers a are to be upgraded to v1.36.0 first", d.ControlPlaneWaits)
+	assert.Equal(t, "v1.36.0", d.MachineDeployments.Versions["a"])
+	w.MachineDeployments[0].Version = "v1.36.0"
+	d, err = Decide(w)
+	require.NoError(t, err)
+	assert.Equal(t, "v1.37.2", d.ControlPlane)
+}

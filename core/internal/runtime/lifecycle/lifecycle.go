@@ -1,0 +1,151 @@
+// Package lifecycle decides which hooks of the life of a cluster are due, and what holds until their extensions agree. It asks through
+// an interface; everything else in it is pure. What has been asked, and what must still be told, is kept in annotations of the
+// Cluster, so that an interruption loses nothing: a hook that comes after something is noted before that begins.
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/slipway-capi/slipway/contract/extension/hook"
+	"github.com/slipway-capi/slipway/core/internal/runtime/answers"
+	"github.com/slipway-capi/slipway/core/internal/topology/upgrade"
+)
+
+// World is what the hooks of one Cluster depend on.
+type World struct {
+	// Created says that the Cluster has, or had, objects of its topology; Initialized that its API has answered once.
+	Created, Initialized bool
+	// Pending names the hooks that must still be told, as the Cluster has noted them.
+	Pending []string
+	// Step is the version that the control plane was last told to take, as the Cluster has noted it.
+	Step string
+	// Held names what holds upgrades of this Cluster back by hand; empty if nothing does.
+	Held string
+	// Off says that extensions are off: nothing is asked or noted but the step.
+	Off bool
+	// Upgrade is the world of versions, without holds.
+	Upgrade upgrade.World
+}
+
+// Call is a question to, or news for, the extensions.
+type Call struct {
+	Hook string
+	// From and To are the versions of an upgrade. Of hooks that come after something, To is the version that was reached.
+	From, To string
+	// ControlPlane and Workers are the versions that they still go through, this one included.
+	ControlPlane, Workers []string
+}
+
+// Ask puts a call to all extensions that have a handler for it.
+type Ask func(ctx context.Context, call Call) (answers.Wait, error)
+
+// Decision is what holds now.
+type Decision struct {
+	// Pending and Step are what the Cluster must note before anything of the upgrade is done.
+	Pending []string
+	Step    string
+	// Hold and HoldWorkers keep control plane and workers from upgrading; they say why.
+	Hold, HoldWorkers string
+	// HoldCreation says that the objects must not be made yet.
+	HoldCreation bool
+	// Waits lists the hooks that make the cluster wait, with what their handlers say.
+	Waits []Wait
+	// AfterSeconds is when to ask again; zero if there is nothing to ask.
+	AfterSeconds int32
+}
+
+// Wait is a hook that makes the cluster wait.
+type Wait struct{ Hook, Message string }
+
+// String tells users who makes them wait.
+func (w Wait) String() string {
+	return fmt.Sprintf("Hook %s makes the cluster wait (%s)", w.Hook, w.Message)
+}
+
+// run is a decision in the making.
+type run struct {
+	Decision
+	w   World
+	ask Ask
+}
+
+// Decide asks what is due and says what holds. The first call that fails ends it.
+func Decide(ctx context.Context, w World, ask Ask) (Decision, error) {
+	r := &run{w: w, ask: ask, Decision: Decision{Pending: slices.Clone(w.Pending), Step: w.Step}}
+	if !w.Created {
+		return r.Decision, r.create(ctx)
+	}
+	for _, stage := range []func(context.Context) error{r.initialized, r.controlPlaneDone, r.workersDone, r.begin, r.workersBegin, r.done} {
+		if err := stage(ctx); err != nil {
+			return r.Decision, err
+		}
+	}
+	return r.Decision, nil
+}
+
+// call asks, and notes who makes the cluster wait; it says whether the way is free.
+func (r *run) call(ctx context.Context, c Call) (free bool, err error) {
+	if r.w.Off {
+		return true, nil
+	}
+	wait, err := r.ask(ctx, c)
+	if err != nil || wait.AfterSeconds == 0 {
+		return err == nil, err
+	}
+	r.Waits = append(r.Waits, Wait{c.Hook, wait.Message})
+	if r.AfterSeconds == 0 || wait.AfterSeconds < r.AfterSeconds {
+		r.AfterSeconds = wait.AfterSeconds
+	}
+	return false, nil
+}
+
+func (r *run) pending(name string) bool { return slices.Contains(r.Pending, name) }
+
+// note adds a hook to those that must still be told.
+func (r *run) note(name string) {
+	if !r.pending(name) && !r.w.Off {
+		r.Pending = append(r.Pending, name)
+		slices.Sort(r.Pending)
+	}
+}
+
+func (r *run) told(name string) {
+	r.Pending = slices.DeleteFunc(r.Pending, func(p string) bool { return p == name })
+}
+
+func (r *run) create(ctx context.Context) error {
+	free, err := r.call(ctx, Call{Hook: hook.BeforeClusterCreate.Name})
+	if r.HoldCreation = !free; free {
+		r.note(hook.AfterControlPlaneInitialized.Name)
+	}
+	return err
+}
+
+func (r *run) initialized(ctx context.Context) error {
+	if !r.w.Initialized || !r.pending(hook.AfterControlPlaneInitialized.Name) {
+		return nil
+	}
+	free, err := r.call(ctx, Call{Hook: hook.AfterControlPlaneInitialized.Name})
+	if free {
+		r.told(hook.AfterControlPlaneInitialized.Name)
+	}
+	return err
+}
+
+// List reads the hooks of an annotation.
+func List(annotation string) []string {
+	var out []string
+	for name := range strings.SplitSeq(annotation, ",") {
+		if name = strings.TrimSpace(name); name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Join writes hooks as an annotation.
+func Join(names []string) string { return strings.Join(names, ",") }

@@ -1,0 +1,193 @@
+package lifecycle
+
+import (
+	"context"
+	"slices"
+
+	"github.com/slipway-capi/slipway/contract/extension/hook"
+	"github.com/slipway-capi/slipway/core/internal/topology/upgrade"
+)
+
+// held is the world of versions with what holds so far.
+func (r *run) held() upgrade.World {
+	w := r.w.Upgrade
+	w.Hold, w.HoldWorkers = r.Hold, r.HoldWorkers
+	return w
+}
+
+// steps fills the ways that lie ahead into a call.
+func (r *run) steps(c Call) Call {
+	w := r.w.Upgrade
+	c.ControlPlane, _ = upgrade.Plan(w.ControlPlane.Version, w.Wanted, w.Steps) // a way that does not exist is told by the decision about versions
+	c.Workers = upgrade.WorkersPlan(w, c.ControlPlane)
+	return c
+}
+
+// controlPlaneDone tells that a step of the control plane is done. Until extensions agree, neither workers nor the next step may begin.
+func (r *run) controlPlaneDone(ctx context.Context) error {
+	cp := r.w.Upgrade.ControlPlane
+	if cp == nil || !r.pending(hook.AfterControlPlaneUpgrade.Name) || !cp.Settled() || !upgrade.Same(cp.Version, r.w.Step) {
+		return nil
+	}
+	c := r.steps(Call{Hook: hook.AfterControlPlaneUpgrade.Name, To: cp.Version})
+	c.ControlPlane = slices.Insert(c.ControlPlane, 0, cp.Version)
+	free, err := r.call(ctx, c)
+	if err != nil {
+		return err
+	}
+	if !free {
+		r.Hold = Wait{c.Hook, ""}.Hold()
+		r.HoldWorkers = r.Hold
+		return nil
+	}
+	r.told(c.Hook)
+	return nil
+}
+
+// workersDone tells that a step of the workers is done. Until extensions agree, the control plane may not take the next one.
+func (r *run) workersDone(ctx context.Context) error {
+	cp := r.w.Upgrade.ControlPlane
+	if cp == nil || !r.pending(hook.AfterWorkersUpgrade.Name) || !cp.Settled() || r.HoldWorkers != "" {
+		return nil
+	}
+	d, err := upgrade.Decide(r.held())
+	if err != nil || !workersRest(r.w.Upgrade, d) {
+		return nil // what is wrong with versions is told by the decision about them
+	}
+	c := r.steps(Call{Hook: hook.AfterWorkersUpgrade.Name, To: cp.Version})
+	c.Workers = slices.Insert(c.Workers, 0, cp.Version)
+	free, err := r.call(ctx, c)
+	if err != nil {
+		return err
+	}
+	if !free {
+		r.Hold = Wait{c.Hook, ""}.Hold()
+		return nil
+	}
+	r.told(c.Hook)
+	return nil
+}
+
+// workersRest says whether the workers are where the present version of the control plane takes them.
+func workersRest(w upgrade.World, d upgrade.Decision) bool {
+	for _, g := range slices.Concat(w.MachineDeployments, w.MachinePools) {
+		if g.Upgrading {
+			return false
+		}
+	}
+	if len(changing(w.MachineDeployments, d.MachineDeployments))+len(changing(w.MachinePools, d.MachinePools)) > 0 {
+		return false
+	}
+	// On the way, groups that wait are those that skip this version; at its end they are not done.
+	last := upgrade.Same(w.ControlPlane.Version, w.Wanted)
+	return !last || len(d.MachineDeployments.UpgradePending)+len(d.MachinePools.UpgradePending) == 0
+}
+
+// changing lists the groups that are told another version.
+func changing(groups []upgrade.Workers, d upgrade.Groups) (out []upgrade.Workers) {
+	for _, g := range groups {
+		if v, ok := d.Versions[g.Name]; ok && g.Version != "" && !upgrade.Same(v, g.Version) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// begin asks before the control plane takes a version: whether the upgrade may begin, and then about this step.
+func (r *run) begin(ctx context.Context) error {
+	cp := r.w.Upgrade.ControlPlane
+	if cp == nil || r.Hold != "" {
+		return nil
+	}
+	d, err := upgrade.Decide(r.held())
+	if err != nil || upgrade.Same(d.ControlPlane, cp.Version) {
+		r.rest()
+		return nil
+	}
+	next := d.ControlPlane
+	begun := r.pending(hook.AfterClusterUpgrade.Name) || r.w.Off && upgrade.Same(r.w.Step, cp.Version)
+	if !begun {
+		if r.Hold = r.w.Held; r.Hold != "" {
+			return nil
+		}
+		if free, err := r.before(ctx, hook.BeforeClusterUpgrade.Name, r.w.Upgrade.Wanted); err != nil || !free {
+			return err
+		}
+		r.note(hook.AfterClusterUpgrade.Name)
+	}
+	// Who was interrupted between the note and the control plane has asked already.
+	if !r.pending(hook.AfterControlPlaneUpgrade.Name) || !upgrade.Same(r.w.Step, next) {
+		if free, err := r.before(ctx, hook.BeforeControlPlaneUpgrade.Name, next); err != nil || !free {
+			return err
+		}
+		r.note(hook.AfterControlPlaneUpgrade.Name)
+	}
+	if r.Step = next; r.w.Off && upgrade.Same(next, r.w.Upgrade.Wanted) {
+		r.Step = "" // the end of the way needs no mark
+	}
+	return nil
+}
+
+func (r *run) before(ctx context.Context, name, to string) (free bool, err error) {
+	free, err = r.call(ctx, r.steps(Call{Hook: name, From: r.w.Upgrade.ControlPlane.Version, To: to}))
+	if !free && err == nil {
+		r.Hold = Wait{name, ""}.Hold()
+	}
+	return free, err
+}
+
+// rest forgets the step when nobody needs to know it: at the end of the way, with nothing to tell of it.
+func (r *run) rest() {
+	if cp := r.w.Upgrade.ControlPlane; upgrade.Same(cp.Version, r.w.Upgrade.Wanted) && !r.pending(hook.AfterControlPlaneUpgrade.Name) {
+		r.Step = ""
+	}
+}
+
+// workersBegin asks before the first group of workers takes a version.
+func (r *run) workersBegin(ctx context.Context) error {
+	if r.w.Upgrade.ControlPlane == nil || r.HoldWorkers != "" || r.pending(hook.AfterWorkersUpgrade.Name) {
+		return nil
+	}
+	d, err := upgrade.Decide(r.held())
+	if err != nil {
+		return nil
+	}
+	groups := append(changing(r.w.Upgrade.MachineDeployments, d.MachineDeployments), changing(r.w.Upgrade.MachinePools, d.MachinePools)...)
+	if len(groups) == 0 {
+		return nil
+	}
+	free, err := r.call(ctx, r.steps(Call{Hook: hook.BeforeWorkersUpgrade.Name, From: upgrade.Lowest(groups), To: d.ControlPlane}))
+	if err != nil {
+		return err
+	}
+	if !free {
+		r.HoldWorkers = Wait{hook.BeforeWorkersUpgrade.Name, ""}.Hold()
+		return nil
+	}
+	r.note(hook.AfterWorkersUpgrade.Name)
+	return nil
+}
+
+// done tells that the whole cluster has the version that is wanted.
+func (r *run) done(ctx context.Context) error {
+	w := r.w.Upgrade
+	if w.ControlPlane == nil || !r.pending(hook.AfterClusterUpgrade.Name) || r.pending(hook.AfterControlPlaneUpgrade.Name) || r.pending(hook.AfterWorkersUpgrade.Name) {
+		return nil
+	}
+	if !w.ControlPlane.Settled() || !upgrade.Same(w.ControlPlane.Version, w.Wanted) {
+		return nil
+	}
+	for _, g := range slices.Concat(w.MachineDeployments, w.MachinePools) {
+		if g.Upgrading || g.Version != "" && !upgrade.Same(g.Version, w.Wanted) {
+			return nil
+		}
+	}
+	free, err := r.call(ctx, Call{Hook: hook.AfterClusterUpgrade.Name, To: w.Wanted})
+	if free {
+		r.told(hook.AfterClusterUpgrade.Name)
+	}
+	return err
+}
+
+// Hold is the wait as a reason that holds versions back: the same whatever the handlers say.
+func (w Wait) Hold() string { return "hook " + w.Hook + " makes it wait" }
