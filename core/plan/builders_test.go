@@ -121,6 +121,15 @@ func (m *management) change(name string, change func(*clusterv1.Machine)) {
 	require.NoError(m, m.Update(m.Context(), machine))
 }
 
+// changeSet stores a change of the only set.
+func (m *management) changeSet(change func(*clusterv1.MachineSet)) {
+	sets := &clusterv1.MachineSetList{}
+	require.NoError(m, m.List(m.Context(), sets))
+	require.Len(m, sets.Items, 1)
+	change(&sets.Items[0])
+	require.NoError(m, m.Update(m.Context(), &sets.Items[0]))
+}
+
 // changeCluster stores a change of the Cluster.
 func (m *management) changeCluster(change func(*clusterv1.Cluster)) {
 	cluster := &clusterv1.Cluster{}

@@ -16,9 +16,6 @@ import (
 	"github.com/slipway-capi/slipway/core/internal/controllers/machineset"
 )
 
-// nodeDeletionTimeout is what admission gives a Machine that asks for none.
-var nodeDeletionTimeout int32 = 10
-
 // onMachine carries out what a set has decided about a Machine, and says whether that changed anything.
 func (p *play) onMachine(m *member, action machineset.Action) bool {
 	switch a := action.(type) {
@@ -100,9 +97,6 @@ func (p *play) sync(m *member, a machineset.Sync) bool {
 	follow(&n.Spec.Deletion.NodeDrainTimeoutSeconds, from.Deletion.NodeDrainTimeoutSeconds, to.Deletion.NodeDrainTimeoutSeconds)
 	follow(&n.Spec.Deletion.NodeVolumeDetachTimeoutSeconds, from.Deletion.NodeVolumeDetachTimeoutSeconds, to.Deletion.NodeVolumeDetachTimeoutSeconds)
 	follow(&n.Spec.Deletion.NodeDeletionTimeoutSeconds, from.Deletion.NodeDeletionTimeoutSeconds, to.Deletion.NodeDeletionTimeoutSeconds)
-	if from.Deletion.NodeDeletionTimeoutSeconds != nil && to.Deletion.NodeDeletionTimeoutSeconds == nil {
-		n.Spec.Deletion.NodeDeletionTimeoutSeconds = &nodeDeletionTimeout
-	}
 	m.world.Machines[i] = n
 	return !equality.Semantic.DeepEqual(a.Machine, n)
 }

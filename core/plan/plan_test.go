@@ -146,6 +146,7 @@ func TestMachinesThatAreGoingAlready(t *testing.T) {
 	plan = m.plan(m.md)
 	assert.Equal(t, []Fate{Untouched, Removed, Untouched}, []Fate{plan.Machines[0].Fate, plan.Machines[1].Fate, plan.Machines[2].Fate})
 	assert.Equal(t, 1, plan.Added, "what the user deletes comes back of the new version")
+	assert.Empty(t, plan.Blocked, "that an old set makes none is as it should be")
 }
 
 func TestWhatStandsInTheWay(t *testing.T) {
@@ -153,6 +154,13 @@ func TestWhatStandsInTheWay(t *testing.T) {
 	newVersion(&m.md.Spec)
 	m.changeCluster(func(c *clusterv1.Cluster) { c.Spec.Paused = ptr(true) })
 	assert.Equal(t, &Plan{Machines: all(Replaced, versionWhy, versionField), Blocked: []string{"Cluster c is paused"}}, m.plan(m.md))
+
+	m.changeCluster(func(c *clusterv1.Cluster) { c.Spec.Paused = nil })
+	m.changeSet(func(s *clusterv1.MachineSet) {
+		s.Annotations = map[string]string{clusterv1.PausedAnnotation: "", clusterv1.RevisionAnnotation: "1"}
+	})
+	assert.Equal(t, &Plan{Machines: all(Replaced, versionWhy, versionField), Blocked: []string{"md-a has the annotation " + clusterv1.PausedAnnotation}}, m.plan(m.md))
+	m.changeSet(func(s *clusterv1.MachineSet) { delete(s.Annotations, clusterv1.PausedAnnotation) })
 
 	cp := reference("controlplane", "FakeControlPlane", "cp")
 	object := template(cp, nil)
@@ -164,6 +172,14 @@ func TestWhatStandsInTheWay(t *testing.T) {
 	assert.Equal(t, all(Replaced, versionWhy, versionField), plan.Machines)
 	require.NotEmpty(t, plan.Blocked)
 	assert.Contains(t, plan.Blocked[0], "preflight check failed")
+}
+
+// Conformance: MD-60
+func TestMachinesThatAreGoingToBeAdopted(t *testing.T) {
+	m := newManagement(t)
+	m.change("md-a-2", func(o *clusterv1.Machine) { o.OwnerReferences = nil })
+	adopted := Machine{Name: "md-a-2", Fate: InPlace, Because: []Field{{"metadata.ownerReferences", "", "MachineSet md-a"}}}
+	assert.Equal(t, []Machine{{Name: "md-a-1", Set: "md-a", Fate: Untouched}, adopted, {Name: "md-a-3", Set: "md-a", Fate: Untouched}}, m.plan(m.md).Machines)
 }
 
 func TestRolloutsWaitForMachinesThatExist(t *testing.T) {
@@ -217,6 +233,13 @@ func TestStandAloneSet(t *testing.T) {
 	s.OwnerReferences = nil
 	require.NoError(t, m.Update(t.Context(), s))
 	assert.Equal(t, &Plan{Machines: all(Untouched, "")}, m.plan(s))
+
+	s.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
+	s.Spec.Replicas = ptr(int32(4))
+	require.NoError(t, m.Update(t.Context(), s))
+	assert.Equal(t, &Plan{Machines: all(Untouched, ""), Added: 1, Blocked: []string{"md-a has the annotation " + clusterv1.PausedAnnotation}}, m.plan(s))
+	s.Annotations, s.Spec.Replicas = nil, ptr(int32(3))
+	require.NoError(t, m.Update(t.Context(), s))
 
 	s.Spec.Template.Spec.Version = "v1.38.0"
 	assert.Equal(t, &Plan{Machines: all(Untouched, "a MachineSet replaces no Machine; only new ones follow these fields", versionField)}, m.plan(s))

@@ -202,7 +202,7 @@ func revisionOf(current *clusterv1.MachineSet, w World, sets []*clusterv1.Machin
 	if own > others && own >= last {
 		return own
 	}
-	return max(own, others, last) + 1
+	return max(others, last) + 1
 }
 
 func revision(o metav1.Object) int {

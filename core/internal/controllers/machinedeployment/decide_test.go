@@ -32,6 +32,8 @@ func TestReplicas(t *testing.T) {
 		{"a new Machine is available, so an old one may go", rollout(oldSet(3, 3, 3), newestSet(1, 1, 1)), moves{"old": 2}},
 		{"an old one has gone, so a new one may come", rollout(oldSet(2, 2, 2), newestSet(1, 1, 1)), moves{"new": 2}},
 		{"an old one is still going: it counts", rollout(oldSet(2, 3, 3), newestSet(1, 1, 1)), moves{}},
+		{"what is still going counts against the budget", rollout(fencesOf("0", "1"), oldSet(2, 3, 3), newestSet(1, 1, 1)), moves{}},
+		{"new Machines that are not available count against the budget", rollout(fencesOf("1", "1"), oldSet(2, 2, 2), newestSet(2, 2, 0)), moves{}},
 		{"the last step", rollout(oldSet(1, 1, 1), newestSet(3, 3, 3)), moves{"old": 0}},
 		{"BC-05: no new Machine became available, so no old one goes", rollout(oldSet(3, 3, 0), newestSet(1, 1, 0)), moves{}},
 		{"BC-05: the same without surge", rollout(fencesOf("0", "1"), oldSet(2, 2, 0), newestSet(1, 1, 0)), moves{}},
@@ -109,6 +111,33 @@ func TestPausedDeploymentOnlySpreadsChangesOfReplicas(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, moves(scaledTo(tc.world, Decide(tc.world)))) })
 	}
+}
+
+// Growth of a paused deployment waits for Machines that leave, and until then the sets do not write the new number down,
+// or nobody would know that it is still to be followed.
+//
+// Conformance: MD-05
+func TestPausedGrowthWaitsForWhatLeaves(t *testing.T) {
+	for name, wait := range map[string]worldOption{
+		"leaving":        set("old", "a", 1, 3, 3),
+		"unacknowledged": func(w *World) { oldSet(1, 1, 1)(w); unacknowledged(w) },
+		"set in deletion": func(w *World) {
+			set("gone", "x", 0, 1, 1)(w)
+			going("gone")(w)
+			oldSet(1, 1, 1)(w)
+		},
+	} {
+		w := rollout(desired(2), wait, pausedRollout)
+		w.Deployment.Spec.Replicas = ptr(int32(5))
+		d := Decide(w)
+		assert.Empty(t, scaledTo(w, d), name)
+		for _, a := range d.Actions {
+			assert.Equal(t, "2", a.(Update).Wanted.Annotations[clusterv1.DesiredReplicasAnnotation], name)
+		}
+	}
+	w := rollout(desired(2), oldSet(1, 1, 1), pausedRollout)
+	w.Deployment.Spec.Replicas = ptr(int32(5))
+	assert.Equal(t, moves{"old": 5}, moves(scaledTo(w, Decide(w))), "and then it comes")
 }
 
 // TestBC01RolloutAfter has nine cells: now and the creation of the set are each a second before, at and after T.

@@ -34,6 +34,28 @@ func TestPercentages(t *testing.T) {
 	assert.Equal(t, []int32{1, 0}, []int32{s, u}, "the defaults")
 }
 
+// TestNoStandstill goes through all small states in which the sets have what they want and all new Machines are available
+// while an old one is not: something moves in each.
+//
+// Conformance: MD-23
+func TestNoStandstill(t *testing.T) {
+	states := 0
+	for _, rule := range rules {
+		for wanted := range int32(5) {
+			for old := int32(1); old <= 5; old++ {
+				for available := range old {
+					for current := range int32(5) {
+						w := rollout(desired(wanted), fencesOf(rule[0], rule[1]), oldSet(old, old, available), newestSet(current, current, current))
+						require.NotEmpty(t, scaledTo(w, Decide(w)), "%v of %d: old %d with %d available, new %d", rule, wanted, old, available, current)
+						states++
+					}
+				}
+			}
+		}
+	}
+	assert.Equal(t, len(rules)*5*15*5, states)
+}
+
 // Conformance: MD-14
 func TestOfSeveralSetsOneIsCurrent(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -137,7 +137,8 @@ func replicasOfNew(w World, current *clusterv1.MachineSet, sets []*clusterv1.Mac
 
 // shrinkOld takes replicas from old sets, no more than the budget allows: what all sets want, less what they are still
 // getting rid of, less what must stay available, less what is new and not available yet (BC-05). Machines that are not
-// available go first, since nobody misses them, but within the same budget.
+// available go first, since nobody misses them, but within the same budget. That leaves no standstill: once all new ones
+// are available, either there is room for another one or the budget covers a broken old one.
 func shrinkOld(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) {
 	old := oldestFirst(current, sets)
 	_, unavailable := fences(w)
@@ -166,26 +167,6 @@ func shrinkOld(w World, current *clusterv1.MachineSet, sets []*clusterv1.Machine
 		if n := min(budget, plan[s]); n > 0 {
 			plan[s] -= n
 			budget -= n
-		}
-	}
-	unblock(w, current, old, plan)
-}
-
-// unblock lets one broken old Machine go when the rollout could not move otherwise: all new ones are available, and what
-// holds the budget is only old ones that will never become available.
-func unblock(w World, current *clusterv1.MachineSet, old []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) {
-	if plan[current] != want(current) || available(current) < plan[current] || have(current) != want(current) {
-		return
-	}
-	for _, s := range old {
-		if plan[s] != want(s) || have(s) != want(s) {
-			return
-		}
-	}
-	for _, s := range old {
-		if plan[s] > available(s) {
-			plan[s]--
-			return
 		}
 	}
 }

@@ -577,6 +577,7 @@ func TestMachinesThatLeaveSlowly(t *testing.T) {
 	}{
 		{"just now", going(time.Minute, 0), "Scaling down from 2 to 1 replicas", 14 * time.Minute},
 		{"for long", going(16*time.Minute, 0), "Scaling down from 2 to 1 replicas\n* Machines in deletion since more than 15m: b", 0},
+		{"at that moment", going(15*time.Minute, 0), "Scaling down from 2 to 1 replicas\n* Machines in deletion since more than 15m: b", 0},
 		{"a drain that has just begun", going(4*time.Minute, 3*time.Minute), "Scaling down from 2 to 1 replicas", 2 * time.Minute},
 		{"a slow drain", going(7*time.Minute, 6*time.Minute),
 			"Scaling down from 2 to 1 replicas\n* Machine b is being drained since more than 5m: Pods not evicted: * web by budget web", 8 * time.Minute},
