@@ -108,7 +108,7 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 	}
 	if flags.Features.Enabled(manager.FeatureClusterTopology) {
 		controllers = append(controllers,
-			kind{"clusterclass", o.clusterClass, (&clusterclass.Controller{Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter}).SetupWithManager},
+			kind{"clusterclass", o.clusterClass, (&clusterclass.Controller{Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter, Hooks: hooks}).SetupWithManager},
 			kind{"topology", o.topology, (&topology.Controller{
 				Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("topology-controller"),
 				ConsentBeforeDelete: flags.Features.Enabled(manager.FeatureRuntimeSDK), Hooks: hooks,

@@ -10,16 +10,20 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/patch"
+	"github.com/slipway-capi/slipway/contract/paused"
+	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
 )
 
 // FieldOwner is the name under which this controller writes.
@@ -31,6 +35,8 @@ type Controller struct {
 	Resolver *contractversion.Resolver
 	// WatchFilter, if set, is the value that the label cluster.x-k8s.io/watch-filter of a class must have to be handled here.
 	WatchFilter string
+	// Hooks calls extensions; nil where RuntimeSDK is off.
+	Hooks *hookcall.Client
 
 	watcher  *external.Watcher
 	referred handler.EventHandler
@@ -44,9 +50,13 @@ func (c *Controller) SetupWithManager(ctx context.Context, mgr ctrl.Manager, con
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &clusterv1.ClusterClass{}, templateIndex, byTemplate); err != nil {
 		return fmt.Errorf("indexing classes by their templates: %w", err)
 	}
-	self, err := ctrl.NewControllerManagedBy(mgr).Named("clusterclass").For(&clusterv1.ClusterClass{}).
+	wired := ctrl.NewControllerManagedBy(mgr).Named("clusterclass").For(&clusterv1.ClusterClass{}).
 		WatchesMetadata(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(c.ofCRD)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Build(c)
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency})
+	if c.Hooks != nil {
+		wired.Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(c.ofExtension), builder.WithPredicates(extensionMatters()))
+	}
+	self, err := wired.Build(c)
 	if err != nil {
 		return fmt.Errorf("building the clusterclass controller: %w", err)
 	}
@@ -63,10 +73,17 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if c.WatchFilter != "" && class.Labels[clusterv1.WatchLabel] != c.WatchFilter || !class.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{}, c.act(ctx, class, Decide(c.observe(ctx, class)))
+	d := Decide(ctx, c.observe(ctx, class))
+	if ctx.Err() != nil {
+		return reconcile.Result{}, ctx.Err() // what was not finished says nothing about the class
+	}
+	if err := c.act(ctx, class, d); err != nil || !usesExtensions(class) {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{RequeueAfter: discoverAgain}, nil
 }
 
-// observe reads the templates of a class. It writes nothing.
+// observe reads the templates of a class and asks its extensions for variables. It writes nothing.
 func (c *Controller) observe(ctx context.Context, class *clusterv1.ClusterClass) World {
 	w := World{Class: class}
 	for _, ref := range Templates(class) {
@@ -87,6 +104,9 @@ func (c *Controller) observe(ctx context.Context, class *clusterv1.ClusterClass)
 			t.Err = err
 		}
 		w.Templates = append(w.Templates, t)
+	}
+	if !paused.HasAnnotation(class) {
+		w.Discoveries = c.discover(ctx, class)
 	}
 	return w
 }

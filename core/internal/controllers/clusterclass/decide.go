@@ -1,6 +1,7 @@
 package clusterclass
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,8 @@ type Reference = clusterv1.MachineHealthCheckRemediationTemplateReference
 type World struct {
 	Class     *clusterv1.ClusterClass
 	Templates []Template
+	// Discoveries are by the order of the patches.
+	Discoveries []Discovery
 }
 
 // Template is a template of the class as it was found.
@@ -67,15 +70,14 @@ func Templates(class *clusterv1.ClusterClass) []Reference {
 }
 
 // Decide says what the status of a class is. It is pure: same world, same decision.
-func Decide(w World) Decision {
+func Decide(ctx context.Context, w World) Decision {
 	d := Decision{Class: w.Class.DeepCopy()}
 	pause := paused.Condition(nil, d.Class)
 	conditions.Set(d.Class, pause)
 	if pause.Status == metav1.ConditionTrue {
 		return d
 	}
-	d.Class.Status.Variables = definitions(d.Class)
-	conditions.Set(d.Class, metav1.Condition{Type: clusterv1.ClusterClassVariablesReadyCondition, Status: metav1.ConditionTrue, Reason: clusterv1.ClusterClassVariablesReadyReason})
+	d.variables(ctx, w)
 	conditions.Set(d.Class, versions(w.Templates))
 	owner := ownership.Reference(d.Class, clusterv1.GroupVersion.WithKind(clusterv1.ClusterClassKind))
 	for _, t := range w.Templates {
@@ -86,18 +88,49 @@ func Decide(w World) Decision {
 			d.Err = t.Err
 		}
 	}
-	d.Class.Status.ObservedGeneration = d.Class.Generation
+	if conditions.IsTrue(d.Class, clusterv1.ClusterClassVariablesReadyCondition) {
+		d.Class.Status.ObservedGeneration = d.Class.Generation
+	}
 	return d
 }
 
-func definitions(class *clusterv1.ClusterClass) []clusterv1.ClusterClassVariableStatus {
+// variables lists those of the class and those of its extensions. While an extension cannot tell, the list stays as it is, and a changed
+// class counts as not yet seen.
+func (d *Decision) variables(ctx context.Context, w World) {
+	ready := metav1.Condition{Type: clusterv1.ClusterClassVariablesReadyCondition, Status: metav1.ConditionTrue, Reason: clusterv1.ClusterClassVariablesReadyReason}
+	for _, discovery := range w.Discoveries {
+		if err := discovery.problem(ctx); err != nil {
+			d.Err = fmt.Errorf("variables of patch %s: %w", discovery.Patch, err)
+			ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, clusterv1.ClusterClassVariablesReadyVariableDiscoveryFailedReason, d.Err.Error()
+			break
+		}
+	}
+	if d.Err == nil {
+		d.Class.Status.Variables = definitions(d.Class, w.Discoveries)
+	}
+	conditions.Set(d.Class, ready)
+}
+
+func definitions(class *clusterv1.ClusterClass, discoveries []Discovery) []clusterv1.ClusterClassVariableStatus {
 	var out []clusterv1.ClusterClassVariableStatus
-	same := false
+	add := func(from string, v clusterv1.ClusterClassVariable) {
+		i := slices.IndexFunc(out, func(s clusterv1.ClusterClassVariableStatus) bool { return s.Name == v.Name })
+		if i < 0 {
+			i, out = len(out), append(out, clusterv1.ClusterClassVariableStatus{Name: v.Name})
+		}
+		out[i].Definitions = append(out[i].Definitions, clusterv1.ClusterClassVariableDefinitionStatus{From: from, Required: v.Required, Schema: v.Schema})
+	}
 	for _, v := range class.Spec.Variables {
-		out = append(out, clusterv1.ClusterClassVariableStatus{
-			Name: v.Name, DefinitionsConflict: &same,
-			Definitions: []clusterv1.ClusterClassVariableDefinitionStatus{{From: clusterv1.VariableDefinitionFromInline, Required: v.Required, Schema: v.Schema}},
-		})
+		add(clusterv1.VariableDefinitionFromInline, v)
+	}
+	for _, d := range discoveries {
+		for _, v := range d.Variables {
+			add(d.Patch, v)
+		}
+	}
+	for i := range out {
+		differ := conflict(out[i].Definitions)
+		out[i].DefinitionsConflict = &differ
 	}
 	slices.SortFunc(out, func(a, b clusterv1.ClusterClassVariableStatus) int { return strings.Compare(a.Name, b.Name) })
 	return out

@@ -73,7 +73,7 @@ func TestMain(m *testing.M) {
 			known, pool := registry.New(), wire.NewPool(wire.Options{AllowLocal: true})
 			hooks := hookcall.New(known, pool, hookcall.NamespaceLabels(mgr.GetClient()))
 			extensions := &extensionconfig.Controller{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Registry: known, Pool: pool}
-			classes := &clusterclass.Controller{Client: mgr.GetClient(), Resolver: resolver}
+			classes := &clusterclass.Controller{Client: mgr.GetClient(), Resolver: resolver, Hooks: hooks}
 			topologies := &topology.Controller{Client: mgr.GetClient(), Resolver: resolver, Recorder: mgr.GetEventRecorder("topology"), ConsentBeforeDelete: true, Hooks: hooks}
 			return errors.Join(extensions.SetupWithManager(ctx, mgr, 2), classes.SetupWithManager(ctx, mgr, 2), topologies.SetupWithManager(ctx, mgr, 2))
 		},

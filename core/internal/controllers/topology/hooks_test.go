@@ -235,3 +235,45 @@ func TestExtensionsThatAreMissingAreNamed(t *testing.T) {
 	install(t, "nobody", s.namespace, server)
 	s.created()
 }
+
+// Conformance: RT-38
+func TestAnExtensionDefinesVariables(t *testing.T) {
+	server := extension.NewServer(extension.Options{})
+	extension.Handle(server, hook.DiscoverVariables, "define", func(_ context.Context, _ *hooks.DiscoverVariablesRequest, response *hooks.DiscoverVariablesResponse) error {
+		response.Variables = []clusterv1.ClusterClassVariable{{Name: "disk", Schema: clusterv1.VariableSchema{OpenAPIV3Schema: clusterv1.JSONSchemaProps{Type: "integer", Default: clusterv1.JSON{Raw: []byte("20")}}}}}
+		return nil
+	})
+	extension.Handle(server, hook.GeneratePatches, "patch", func(_ context.Context, request *hooks.GeneratePatchesRequest, response *hooks.GeneratePatchesResponse) error {
+		return templates.Change(request, response, func(tpl *templates.Template) error {
+			var disk int64
+			if found, err := tpl.Variable("disk", &disk); err != nil || !found || tpl.Object.GetKind() != "FakeMachineTemplate" {
+				return err
+			}
+			tpl.Object.Object["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["disk"] = disk
+			return nil
+		})
+	})
+	s := tell(t, func(c *clusterv1.ClusterClass) {
+		c.Spec.Patches = append(c.Spec.Patches, clusterv1.ClusterClassPatch{Name: "disk", External: &clusterv1.ClusterClassPatchExternal{
+			DiscoverVariablesExtension: "define.definer", GeneratePatchesExtension: "patch.definer"}})
+	})
+	s.until("the missing extension is told", func() bool {
+		return env.Client.Get(t.Context(), client.ObjectKeyFromObject(s.class), s.class) == nil &&
+			conditions.Reason(s.class, clusterv1.ClusterClassVariablesReadyCondition) == clusterv1.ClusterClassVariablesReadyVariableDiscoveryFailedReason
+	})
+	assert.Contains(t, conditions.Message(s.class, clusterv1.ClusterClassVariablesReadyCondition), "variables of patch disk: hook DiscoverVariables, handler define.definer: no ExtensionConfig")
+	s.until("the topology waits for the class", func() bool { return s.reason() == clusterv1.ClusterTopologyReconciledClusterClassNotReconciledReason })
+	install(t, "definer", s.namespace, server)
+	s.created()
+	require.NoError(t, env.Client.Get(t.Context(), client.ObjectKeyFromObject(s.class), s.class))
+	require.Len(t, s.class.Status.Variables, 2)
+	assert.Equal(t, "disk", s.class.Status.Variables[1].Definitions[0].From, "named after the patch")
+	disk := func() any {
+		return field(s.object(s.deployments()[0].Spec.Template.Spec.InfrastructureRef), "spec", "template", "spec", "disk")
+	}
+	assert.EqualValues(t, 20, disk(), "the default")
+	s.edit(func(tp *clusterv1.Topology) {
+		tp.Variables = []clusterv1.ClusterVariable{{Name: "disk", Value: clusterv1.JSON{Raw: []byte("40")}}}
+	})
+	s.until("the value of the cluster", func() bool { return disk() == int64(40) })
+}

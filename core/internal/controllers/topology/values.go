@@ -3,6 +3,8 @@ package topology
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -21,18 +23,22 @@ type schemas struct {
 }
 
 type compiled struct {
-	generation int64
-	schemas    map[string]*variables.Schema
+	version string
+	schemas map[string]*variables.Schema
 }
 
 func (s *schemas) of(class *clusterv1.ClusterClass) (map[string]*variables.Schema, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if have, ok := s.classes[class.UID]; ok && have.generation == class.Generation {
+	if have, ok := s.classes[class.UID]; ok && have.version == versionOf(class) {
 		return have.schemas, nil
 	}
+	known, err := definitions(class)
+	if err != nil {
+		return nil, err
+	}
 	out := map[string]*variables.Schema{}
-	for _, v := range class.Spec.Variables {
+	for _, v := range known {
 		schema, err := variables.Compile(v.Schema.OpenAPIV3Schema)
 		if err != nil {
 			return nil, fmt.Errorf("variable %s of class %s: %w", v.Name, class.Name, err)
@@ -42,7 +48,31 @@ func (s *schemas) of(class *clusterv1.ClusterClass) (map[string]*variables.Schem
 	if s.classes == nil {
 		s.classes = map[types.UID]compiled{}
 	}
-	s.classes[class.UID] = compiled{class.Generation, out}
+	s.classes[class.UID] = compiled{versionOf(class), out}
+	return out, nil
+}
+
+// versionOf tells versions of a class apart, with what extensions have added to it.
+func versionOf(class *clusterv1.ClusterClass) string {
+	return fmt.Sprintf("%d/%s", class.Generation, class.ResourceVersion)
+}
+
+// definitions are the variables of a class, those that its extensions define included.
+func definitions(class *clusterv1.ClusterClass) ([]clusterv1.ClusterClassVariable, error) {
+	out := slices.Clone(class.Spec.Variables)
+	for _, v := range class.Status.Variables {
+		if v.DefinitionsConflict != nil && *v.DefinitionsConflict {
+			var from []string
+			for _, d := range v.Definitions {
+				from = append(from, d.From)
+			}
+			return nil, fmt.Errorf("variable %s of class %s is defined in different ways: by %s", v.Name, class.Name, strings.Join(from, ", "))
+		}
+		known := slices.ContainsFunc(out, func(have clusterv1.ClusterClassVariable) bool { return have.Name == v.Name })
+		if !known && len(v.Definitions) > 0 && v.Definitions[0].From != clusterv1.VariableDefinitionFromInline {
+			out = append(out, clusterv1.ClusterClassVariable{Name: v.Name, Required: v.Definitions[0].Required, Schema: v.Definitions[0].Schema})
+		}
+	}
 	return out, nil
 }
 
@@ -62,8 +92,12 @@ func values(ctx context.Context, class *clusterv1.ClusterClass, cluster *cluster
 		}
 		given[v.Name] = v.Value
 	}
+	all, err := definitions(class)
+	if err != nil {
+		return nil, err
+	}
 	out := patches.Values{}
-	for _, definition := range class.Spec.Variables {
+	for _, definition := range all {
 		value, err := complete(ctx, known[definition.Name], given[definition.Name], path.Key(definition.Name))
 		if err != nil {
 			return nil, err
