@@ -62,6 +62,7 @@ var commands = []string{
 	``,
 }
 
+// Conformance: KB-81
 func TestCommandsComeOutByteForByte(t *testing.T) {
 	out := render(t, firstboot.Input{Verb: firstboot.Join, BootCommands: commands, PreCommands: commands, PostCommands: commands})
 	assert.True(t, strings.HasPrefix(out, "#cloud-config\n"), "BC-12: nobody asked for templates, so the marker is absent")
@@ -71,6 +72,7 @@ func TestCommandsComeOutByteForByte(t *testing.T) {
 	assert.Equal(t, append(append(append([]string{}, commands...), kubeadm), commands...), p.RunCmd)
 }
 
+// Conformance: KB-73
 func TestCommandsAndFilesOfKubeadm(t *testing.T) {
 	p := parse(t, render(t, firstboot.Input{Verb: firstboot.Init, Kubeadm: "kind: X\n", Verbosity: ptr(int32(0)),
 		Certificates: []bootstrapv1.File{{Path: "/a", Content: "cert"}}, Files: []bootstrapv1.File{{Path: "/a", Content: "mine", Append: ptr(true), Encoding: "base64", Permissions: "0600", Owner: "u:g"}}}))
@@ -87,6 +89,7 @@ func TestCommandsAndFilesOfKubeadm(t *testing.T) {
 	assert.Equal(t, "0640", p.WriteFiles[2].Permissions)
 }
 
+// Conformance: KB-80
 func TestFalseIsNotAbsent(t *testing.T) {
 	p := parse(t, render(t, firstboot.Input{NTP: bootstrapv1.NTP{Enabled: ptr(false)}, Users: []bootstrapv1.User{{Name: "a", LockPassword: ptr(false), Inactive: ptr(false)}, {Name: "b"}},
 		Disks: bootstrapv1.DiskSetup{Partitions: []bootstrapv1.Partition{{Device: "/dev/a", Layout: ptr(false), Overwrite: ptr(false)}}}}))
@@ -95,6 +98,7 @@ func TestFalseIsNotAbsent(t *testing.T) {
 	assert.Equal(t, map[string]map[string]any{"/dev/a": {"layout": false, "overwrite": false}}, p.Disks)
 }
 
+// Conformance: KB-80
 func TestEmptyListsAreAbsent(t *testing.T) {
 	assert.Equal(t, render(t, firstboot.Input{Verb: firstboot.Join}), render(t, firstboot.Input{Verb: firstboot.Join, Files: []bootstrapv1.File{}, Users: []bootstrapv1.User{}, BootCommands: []string{}, Mounts: [][]string{},
 		NTP: bootstrapv1.NTP{Servers: []string{}}, Disks: bootstrapv1.DiskSetup{Partitions: []bootstrapv1.Partition{}, Filesystems: []bootstrapv1.Filesystem{}}}))
@@ -170,6 +174,7 @@ func cloudInit(t *testing.T) string {
 	return path
 }
 
+// Conformance: KB-81
 func TestCloudInitAcceptsTheDocuments(t *testing.T) {
 	program := cloudInit(t)
 	for name, in := range goldens {
@@ -217,6 +222,8 @@ func TestCloudInitFillsOnlyWhatWasAskedFor(t *testing.T) {
 }
 
 // TestCloudInitKeepsRandomTexts gives the real template engine and the real parser of cloud-init many texts at once.
+//
+// Conformance: KB-81
 func TestCloudInitKeepsRandomTexts(t *testing.T) {
 	program := cloudInit(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -244,6 +251,7 @@ func randomText(r *rand.Rand) string {
 	return out.String()
 }
 
+// Conformance: KB-81
 func FuzzRender(f *testing.F) {
 	for _, c := range commands {
 		f.Add(c, c)
@@ -290,6 +298,7 @@ func TestProtect(t *testing.T) {
 	}
 }
 
+// Conformance: KB-73
 func TestBinaryContentOfSecrets(t *testing.T) {
 	packed := "\x1f\x8b\xff\x00"
 	var d map[string][]map[string]any

@@ -128,8 +128,8 @@ func (c *Controller) carryOut(ctx context.Context, w World, before *bootstrapv1.
 		return nil, c.store(ctx, w, a)
 	case OwnData:
 		secret := a.Secret.DeepCopy()
-		if other := metav1.GetControllerOf(secret); other != nil && other.Kind != "KubeadmConfig" {
-			return nil, fmt.Errorf("secret %s is controlled by %s %s", secret.Name, other.Kind, other.Name)
+		if err := notAnothers(secret); err != nil {
+			return nil, err
 		}
 		h := patch.Begin(c.Client, FieldOwner, secret)
 		ownership.Ensure(secret, ownership.ControllerReference(w.Config, bootstrapv1.GroupVersion.WithKind("KubeadmConfig")))
@@ -193,12 +193,23 @@ func (c *Controller) store(ctx context.Context, w World, a StoreData) error {
 		if err := c.Live.Get(ctx, client.ObjectKeyFromObject(secret), have); err != nil {
 			return fmt.Errorf("reading data Secret: %w", err)
 		}
+		if err := notAnothers(have); err != nil {
+			return err
+		}
 		before := have.DeepCopy()
 		have.Data, have.Labels, have.OwnerReferences = secret.Data, secret.Labels, secret.OwnerReferences
 		err = c.Client.Patch(ctx, have, client.MergeFrom(before), client.FieldOwner(FieldOwner))
 	}
 	if err != nil {
 		return fmt.Errorf("storing data Secret %s: %w", secret.Name, err)
+	}
+	return nil
+}
+
+// notAnothers refuses a Secret that has our name by chance and belongs to something else.
+func notAnothers(secret *corev1.Secret) error {
+	if other := metav1.GetControllerOf(secret); other != nil && other.Kind != "KubeadmConfig" {
+		return fmt.Errorf("secret %s is controlled by %s %s", secret.Name, other.Kind, other.Name)
 	}
 	return nil
 }

@@ -227,6 +227,7 @@ func TestOneOfThreeInitializesAndTheOthersJoin(t *testing.T) {
 	})
 }
 
+// Conformance: KB-90
 func TestSecretAndQuiet(t *testing.T) {
 	s := newScene(t)
 	s.provisioned()
@@ -295,6 +296,7 @@ func TestAVanishedTokenComesBack(t *testing.T) {
 	assert.Contains(t, s.data("worker"), text)
 }
 
+// Conformance: KB-70, KB-71
 func TestFilesFromSecretsAndTemplates(t *testing.T) {
 	s := newScene(t)
 	s.withCertificates()
@@ -328,6 +330,45 @@ func TestPausedConfigsAreLeftAlone(t *testing.T) {
 	s.cluster.Spec.Paused = nil
 	require.NoError(t, env.Client.Update(t.Context(), s.cluster))
 	s.ready("cp")
+}
+
+// Conformance: KB-91
+func TestTheDataOfAMachineIsMadeOnce(t *testing.T) {
+	s := newScene(t)
+	s.withCertificates()
+	s.initialized()
+	m := s.machine("worker", false)
+	s.ready("worker")
+	wake := func(value string) {
+		m.Labels["x"] = value
+		require.NoError(t, env.Client.Update(t.Context(), m))
+		s.quiet("worker")
+	}
+	secret := &corev1.Secret{}
+	require.NoError(t, env.Client.Get(t.Context(), s.key("worker"), secret))
+	secret.Data["value"] = []byte("edited")
+	require.NoError(t, env.Client.Update(t.Context(), secret))
+	wake("1")
+	assert.Equal(t, "edited", s.data("worker"))
+	require.NoError(t, env.Client.Delete(t.Context(), secret))
+	wake("2")
+	assert.Empty(t, s.data("worker"))
+	assert.True(t, conditions.IsTrue(s.config("worker"), clusterv1.ReadyCondition))
+}
+
+// Conformance: KB-90
+func TestTheDataSecretOfAnother(t *testing.T) {
+	for name, labels := range map[string]map[string]string{"that the cache holds": {clusterv1.ClusterNameLabel: "c1"}, "without label": nil} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.provisioned()
+			require.NoError(t, env.Client.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "cp", Labels: labels,
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "x", UID: "x", Controller: &yes}}}, Data: map[string][]byte{"value": []byte("theirs")}}))
+			s.machine("cp", true)
+			s.waits("cp", seeLogs)
+			assert.Equal(t, "theirs", s.data("cp"), "what belongs to another kind is never overwritten")
+		})
+	}
 }
 
 func TestBadInputIsExplained(t *testing.T) {

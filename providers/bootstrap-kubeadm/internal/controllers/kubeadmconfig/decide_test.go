@@ -125,7 +125,7 @@ func names(actions []Action) string {
 	return strings.Join(out, " ")
 }
 
-// Conformance: KB-01, KB-04, KB-05, KB-07, KB-34, KB-42, KB-44, KB-46, KB-47, KB-50, KB-52, KB-57, KB-58, KB-59, KB-60, KB-91
+// Conformance: KB-01, KB-04, KB-05, KB-07, KB-34, KB-42, KB-44, KB-46, KB-47, KB-50, KB-52, KB-57, KB-58, KB-59, KB-60, KB-70, KB-90, KB-91
 func TestDecide(t *testing.T) {
 	broken := errors.New("broken")
 	for _, row := range []struct {

@@ -8,10 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/external"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 )
 
+// Conformance: KB-71
 func TestTemplatesOfFiles(t *testing.T) {
 	s := newScene(t)
 	cp := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
@@ -50,6 +53,31 @@ func TestTemplatesOfFiles(t *testing.T) {
 	}
 }
 
+// Conformance: KB-72
+func TestOnlyTemplatesNeedTheControlPlane(t *testing.T) {
+	w := World{Config: &bootstrapv1.KubeadmConfig{}, Cluster: &clusterv1.Cluster{}}
+	w.Cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: "controlplane.cluster.x-k8s.io", Kind: "Unknown", Name: "cp"}
+	w.Config.Spec.Files = []bootstrapv1.File{{Path: "/f", Content: "{{ plain }}"}, {Path: "/g", Content: "{{ plain }}", ContentFormat: bootstrapv1.FileContentFormatRaw}}
+	got := (&Controller{}).sources(t.Context(), w) // with nothing to read from
+	require.NoError(t, got.FileErr)
+	assert.Equal(t, w.Config.Spec.Files, got.Files)
+
+	w.Config.Spec.Files[1].ContentFormat = bootstrapv1.FileContentFormatTemplate
+	w.Config.Spec.Files[1].Content = "x"
+	got = (&Controller{Client: env.Client, Resolver: external.NewResolver(env.Client)}).sources(t.Context(), w)
+	require.ErrorContains(t, got.FileErr, "file /g: reading the control plane")
+	d := Decide(world(func(to *World) { to.Sources = got }))
+	assert.Contains(t, conditions.Message(d.Config, bootstrapv1.KubeadmConfigDataSecretAvailableCondition), "file /g: reading the control plane", "a condition says what is in the way")
+}
+
+// Conformance: KB-71
+func TestAControlPlaneWithoutAVersion(t *testing.T) {
+	for text, object := range map[string]map[string]any{"v1.37.2": {"spec": map[string]any{"version": "v1.37.2"}}, "": {"spec": map[string]any{}}} {
+		assert.Equal(t, text, controlPlaneVersion(&unstructured.Unstructured{Object: object}, "v1beta2"))
+	}
+}
+
+// Conformance: KB-70
 func TestSourcesLeaveTheSpecAlone(t *testing.T) {
 	s := newScene(t)
 	c := &Controller{Client: env.Client, Live: env.Client}
