@@ -125,21 +125,52 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestKubeadmAcceptsTheDocuments asks the real kubeadm, which `make binaries` builds.
-//
-// Conformance: KB-10
-func TestKubeadmAcceptsTheDocuments(t *testing.T) {
+// kubeadmOf is the real kubeadm of a version, "" if it has not been built.
+func kubeadmOf(t *testing.T, version string) string {
+	t.Helper()
 	cache := os.Getenv("SLIPWAY_CACHE")
 	if cache == "" {
 		user, err := os.UserCacheDir()
 		require.NoError(t, err)
 		cache = filepath.Join(user, "slipway")
 	}
-	program := filepath.Join(cache, "kubernetes", recent, "kubeadm")
-	require.FileExists(t, program, "kubeadm has not been built: run `make binaries`")
+	program := filepath.Join(cache, "kubernetes", version, "kubeadm")
+	if _, err := os.Stat(program); err != nil {
+		return ""
+	}
+	return program
+}
+
+// TestKubeadmAcceptsTheDocuments asks the real kubeadm, which `make binaries` builds.
+//
+// Conformance: KB-10
+func TestKubeadmAcceptsTheDocuments(t *testing.T) {
+	program := kubeadmOf(t, recent)
+	require.NotEmpty(t, program, "kubeadm has not been built: run `make binaries`")
+	judged(t, program, recent)
+}
+
+// TestOldKubeadmAcceptsTheDocuments asks the last kubeadm that knows nothing newer than v1beta3. It is not among what
+// `make binaries` builds; where its presence is promised (SLIPWAY_REQUIRE_OLD_KUBEADM), its absence is a failure.
+//
+// Conformance: KB-10
+func TestOldKubeadmAcceptsTheDocuments(t *testing.T) {
+	const version = "v1.30.14"
+	program := kubeadmOf(t, version)
+	if program == "" {
+		const how = "kubeadm " + version + " has not been built: run `bin/slipway binaries --version v1.30 kubeadm`"
+		require.Empty(t, os.Getenv("SLIPWAY_REQUIRE_OLD_KUBEADM"), how)
+		t.Skip(how + "; SLIPWAY_REQUIRE_OLD_KUBEADM=1 makes this a failure")
+	}
+	judged(t, program, old)
+}
+
+// judged gives a kubeadm the documents that are written for its version.
+func judged(t *testing.T, program, version string) {
+	t.Helper()
 	for _, d := range documents {
-		if d.version != recent {
-			continue // this kubeadm does not read v1beta3
+		if d.version != version {
+			continue
 		}
 		dir := t.TempDir()
 		path, discovery := filepath.Join(dir, "kubeadm.yaml"), filepath.Join(dir, "discovery.conf")
