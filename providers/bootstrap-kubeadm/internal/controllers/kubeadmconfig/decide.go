@@ -282,9 +282,14 @@ func (d *Decision) waiting(message string) {
 	conditions.Set(d.Config, metav1.Condition{Type: bootstrapv1.KubeadmConfigDataSecretAvailableCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotAvailableReason, Message: message})
 }
 
-// broken is a mistake in the config or its sources: it is told, and tried again with back-off.
+// broken is a mistake in the config or its sources: it is told, and tried again with back-off. Trying again at once does not
+// make a document smaller.
 func (d *Decision) broken(err error) {
 	d.waiting(err.Error())
+	if errors.As(err, &tooLargeError{}) {
+		d.After = tooLargeRetry
+		return
+	}
 	d.fail(err)
 }
 

@@ -162,7 +162,7 @@ func (c *Controller) fill(ctx context.Context, w World, f bootstrapv1.File) (str
 	data := map[string]any{"controlPlane": nil}
 	t, err := template.New(f.Path).Option("missingkey=error").Parse(f.Content)
 	if err != nil {
-		return "", fmt.Errorf("file %s: template: %w", f.Path, err)
+		return "", templateError(f, err)
 	}
 	if ref := w.Cluster.Spec.ControlPlaneRef; ref.Name != "" {
 		cp, err := external.Get(ctx, c.Client, c.Resolver, ref, w.Cluster.Namespace)
@@ -179,9 +179,17 @@ func (c *Controller) fill(ctx context.Context, w World, f bootstrapv1.File) (str
 	}
 	var out limited
 	if err := t.Execute(&out, data); err != nil {
-		return "", fmt.Errorf("file %s: template: %w", f.Path, err)
+		return "", templateError(f, err)
 	}
 	return out.String(), nil
+}
+
+// templateError tells what is wrong with a template, unless it comes from a Secret: the cause quotes the text.
+func templateError(f bootstrapv1.File, cause error) error {
+	if name := f.ContentFrom.Secret.Name; name != "" {
+		return fmt.Errorf("file %s: template: the text in Secret %s cannot be filled in", f.Path, name)
+	}
+	return fmt.Errorf("file %s: template: %w", f.Path, cause)
 }
 
 func controlPlaneVersion(cp *unstructured.Unstructured, contract string) string {

@@ -51,9 +51,10 @@ func document(w World, spec *bootstrapv1.KubeadmConfigSpec) ([]byte, error) {
 	}
 	if spec.Format == bootstrapv1.Ignition {
 		content, _, err := ignition.Render(in, spec.Ignition)
-		return content, err
+		return fitting(content, in, err)
 	}
-	return cloudinit.Render(in)
+	content, err := cloudinit.Render(in)
+	return fitting(content, in, err)
 }
 
 // formatOf is how the document is written.
