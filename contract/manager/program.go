@@ -24,6 +24,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
@@ -173,6 +174,8 @@ func (p Program) New(restConfig *rest.Config, flags *Flags) (ctrl.Manager, error
 	}
 	restConfig = rest.AddUserAgent(restConfig, p.Name)
 	restConfig.QPS, restConfig.Burst = flags.KubeAPIQPS, flags.KubeAPIBurst
+	// The API server warns at each write about what the wire format fixes, such as names of finalizers.
+	restConfig.WarningHandlerWithContext = ctrllog.NewKubeAPIWarningLogger(ctrllog.KubeAPIWarningLoggerOptions{Deduplicate: true})
 	options := p.options(scheme, flags, tlsOptions)
 	options.Logger, options.Controller.Logger = logger, logger
 	options.Metrics = flags.diagnostics(level, tlsOptions)

@@ -40,6 +40,7 @@ func startPlane(t *testing.T) *plane {
 	p := &plane{stateDir: filepath.Join(t.TempDir(), "plane")}
 	p.kubeconfig = filepath.Join(p.stateDir, "kubeconfig")
 	t.Cleanup(func() {
+		p.checkLogs(t)
 		if t.Failed() {
 			p.tellLogs(t)
 		}
@@ -50,6 +51,23 @@ func startPlane(t *testing.T) *plane {
 	require.NoError(t, err)
 	p.Client = newClient(t, content)
 	return p
+}
+
+// checkLogs looks for what a manager is not allowed to do, which mere repetition hides or delays.
+func (p *plane) checkLogs(t *testing.T) {
+	logs, _ := filepath.Glob(filepath.Join(p.stateDir, "logs", "*.log"))
+	for _, log := range logs {
+		content, err := os.ReadFile(log)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(content)) {
+			if strings.Contains(line, "slipway:") && strings.Contains(line, "is forbidden") {
+				t.Errorf("%s: %s", filepath.Base(log), line)
+				break
+			}
+		}
+	}
 }
 
 // tellLogs puts the ends of the logs into the test's output: the folder is gone when somebody looks.

@@ -48,3 +48,27 @@ func TestRolesLetManagersMigrateTheirOwnKinds(t *testing.T) {
 		assert.Equal(t, 1, writes, "the %s manager", name)
 	}
 }
+
+// Whoever migrates the objects of a kind must be able to list and patch them, also of kinds that no controller reads.
+func TestRolesLetManagersMigrateObjects(t *testing.T) {
+	for name, files := range map[string]fs.FS{"core": core.Files, "bootstrap": bootstrap.Files, "control plane": controlplane.Files, "docker": docker.Files} {
+		raw, err := fs.ReadFile(files, "rbac/role.yaml")
+		require.NoError(t, err)
+		role := &rbacv1.ClusterRole{}
+		require.NoError(t, yaml.Unmarshal(raw, role))
+		require.NoError(t, fs.WalkDir(files, "crd/bases", func(file string, _ fs.DirEntry, err error) error {
+			group, plural, ok := strings.Cut(strings.TrimSuffix(path.Base(file), ".yaml"), "_")
+			for _, verb := range []string{"list", "patch"} {
+				assert.True(t, !ok || allows(role, group, plural, verb), "the %s manager must %s %s.%s", name, verb, plural, group)
+			}
+			return err
+		}))
+	}
+}
+
+func allows(role *rbacv1.ClusterRole, group, resource, verb string) bool {
+	return slices.ContainsFunc(role.Rules, func(r rbacv1.PolicyRule) bool {
+		return slices.Contains(r.APIGroups, group) && slices.Contains(r.Verbs, verb) &&
+			(slices.Contains(r.Resources, resource) || slices.Contains(r.Resources, "*"))
+	})
+}

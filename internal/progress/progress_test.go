@@ -44,6 +44,27 @@ func replicas(n int64) option {
 	}
 }
 
+// generations gives an object a generation, and the one that its controller has seen.
+func generations(is, seen int64) option {
+	return func(n *clustertree.Node) {
+		n.Object.SetGeneration(is)
+		_ = unstructured.SetNestedField(n.Object.Object, seen, "status", "observedGeneration")
+	}
+}
+
+func topology(generation int64) option {
+	return func(n *clustertree.Node) {
+		n.Object.SetGeneration(generation)
+		_ = unstructured.SetNestedField(n.Object.Object, "class", "spec", "topology", "classRef", "name")
+	}
+}
+
+func appliedAt(generation int64) option {
+	return func(n *clustertree.Node) {
+		n.Conditions = append(n.Conditions, metav1.Condition{Type: "TopologyReconciled", Status: metav1.ConditionTrue, ObservedGeneration: generation})
+	}
+}
+
 func owns(children ...*clustertree.Node) option {
 	return func(n *clustertree.Node) { n.Children = append(n.Children, children...) }
 }
@@ -85,6 +106,17 @@ func TestRollout(t *testing.T) {
 			tree:    small(available, nodeReady, deleting),
 			waiting: []string{"1 of 2 Nodes are ready", "1 Machines are being deleted"},
 		},
+		{
+			name:    "a change that a controller has not seen",
+			tree:    node("Cluster", "c", available, owns(node("KubeadmControlPlane", "cp", generations(3, 2)))),
+			waiting: []string{"the last change of KubeadmControlPlane/cp is not seen yet"},
+		},
+		{
+			name:    "a topology that is not applied",
+			tree:    node("Cluster", "c", available, topology(2), appliedAt(1)),
+			waiting: []string{"the topology of the Cluster is not applied yet"},
+		},
+		{name: "a topology that is applied", tree: node("Cluster", "c", available, topology(2), appliedAt(2))},
 		{name: "nothing reported yet", tree: node("Cluster", "c"), waiting: []string{"the Cluster is not Available"}},
 	}
 	for _, tt := range tests {

@@ -34,6 +34,7 @@ func Of(root *clustertree.Node) Rollout {
 			r.Machines += int(replicas)
 		}
 	}
+	r.Waiting = unobserved(root)
 	extra := 0
 	root.Walk(func(n *clustertree.Node) {
 		if n.Object.GetKind() != "Machine" {
@@ -55,6 +56,23 @@ func Of(root *clustertree.Node) Rollout {
 		r.Waiting = append(r.Waiting, "the Cluster is not Available"+because(root.Condition(clusterv1.AvailableCondition)))
 	}
 	return r
+}
+
+// unobserved lists objects whose controllers have not seen the last change: what they report may be about the state before it.
+func unobserved(root *clustertree.Node) []string {
+	var out []string
+	if _, managed, _ := unstructured.NestedMap(root.Object.Object, "spec", "topology"); managed {
+		if c := root.Condition(clusterv1.ClusterTopologyReconciledCondition); c == nil || c.ObservedGeneration < root.Object.GetGeneration() {
+			out = append(out, "the topology of the Cluster is not applied yet")
+		}
+	}
+	for _, n := range append([]*clustertree.Node{root}, root.Children...) {
+		seen, reported, err := unstructured.NestedInt64(n.Object.Object, "status", "observedGeneration")
+		if reported && err == nil && seen < n.Object.GetGeneration() {
+			out = append(out, "the last change of "+n.Name()+" is not seen yet")
+		}
+	}
+	return out
 }
 
 func isTrue(n *clustertree.Node, conditionType string) bool {

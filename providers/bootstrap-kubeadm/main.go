@@ -26,8 +26,9 @@ type options struct {
 	tokenTTL    time.Duration
 }
 
-// The migration of stored objects writes the CustomResourceDefinitions of this manager and no others.
+// The migration of stored objects writes the CustomResourceDefinitions of this manager and no others, and objects of all their kinds.
 //
+// +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io,resources=kubeadmconfigtemplates,verbs=list;patch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=update;patch,resourceNames=kubeadmconfigs.bootstrap.cluster.x-k8s.io;kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io
 
 func main() {

@@ -30,8 +30,9 @@ type options struct {
 	cluster, machine, pool, template int
 }
 
-// The migration of stored objects writes the CustomResourceDefinitions of this manager and no others.
+// The migration of stored objects writes the CustomResourceDefinitions of this manager and no others, and objects of all their kinds.
 //
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=devclustertemplates;devmachinepooltemplates;devmachinetemplates,verbs=list;patch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=update;patch,resourceNames=devclusters.infrastructure.cluster.x-k8s.io;devclustertemplates.infrastructure.cluster.x-k8s.io;devmachinepools.infrastructure.cluster.x-k8s.io;devmachinepooltemplates.infrastructure.cluster.x-k8s.io;devmachines.infrastructure.cluster.x-k8s.io;devmachinetemplates.infrastructure.cluster.x-k8s.io
 
 func main() {

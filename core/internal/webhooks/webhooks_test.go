@@ -32,7 +32,9 @@ func TestMain(m *testing.M) {
 		Files:       []fs.FS{config.Files},
 		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, addonsv1.AddToScheme, ipamv1.AddToScheme, runtimev1.AddToScheme},
 		Manager: func(_ context.Context, mgr ctrl.Manager) error {
-			return webhooks.SetupWithManager(mgr, manager.NewFlags())
+			flags := manager.NewFlags()
+			flags.Features[manager.FeatureClusterTopology] = true
+			return webhooks.SetupWithManager(mgr, flags)
 		},
 	}))
 }
@@ -91,9 +93,6 @@ func TestBadObjectsAreRefused(t *testing.T) {
 		{"cluster with a name that is no label", with(newCluster(namespace), func(c *clusterv1.Cluster) {
 			c.Name = "a-name-with-more-than-sixty-three-characters-is-too-long-for-a-label"
 		}), "metadata.name"},
-		{"topology without its feature", with(newCluster(namespace), func(c *clusterv1.Cluster) {
-			c.Spec.Topology = clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: "v1.37.2"}
-		}), "spec.topology"},
 		{"machine with a version that is none", newMachine(namespace, "latest"), "spec.version"},
 		{"machine without bootstrap", with(newMachine(namespace, "v1.37.2"), func(m *clusterv1.Machine) { m.Spec.Bootstrap = clusterv1.Bootstrap{} }), "spec.bootstrap"},
 		{"deployment that cannot roll", with(newDeployment(namespace), func(d *clusterv1.MachineDeployment) {

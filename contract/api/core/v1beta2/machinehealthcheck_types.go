@@ -246,3 +246,8 @@ type MachineHealthCheckDeprecatedV1Beta1Status struct {
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
 }
+
+// Any says that at least one sign of ill health is looked for.
+func (x MachineHealthCheckChecks) Any() bool {
+	return x.NodeStartupTimeoutSeconds != nil || len(x.UnhealthyNodeConditions) > 0 || len(x.UnhealthyMachineConditions) > 0
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/certificates"
 	"github.com/slipway-capi/slipway/contract/kubeconfig"
 	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/core/internal/topology/classref"
 )
 
 // observe reads all that matters for one Cluster. It writes nothing.
@@ -36,7 +37,7 @@ func (c *Controller) observe(ctx context.Context, cluster *clusterv1.Cluster) Wo
 
 // class reads what the ClusterClass of a topology adds to its Clusters.
 func (c *Controller) class(ctx context.Context, cluster *clusterv1.Cluster) Class {
-	key := classKey(cluster)
+	key := classref.Key(cluster)
 	if key.Name == "" {
 		return Class{}
 	}

@@ -15,6 +15,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/core/internal/referred"
+	"github.com/slipway-capi/slipway/core/internal/topology/classref"
 )
 
 const (
@@ -27,19 +28,10 @@ const (
 func byReference(o client.Object) []string {
 	c := o.(*clusterv1.Cluster)
 	keys := referred.Keys(c.Spec.InfrastructureRef, c.Spec.ControlPlaneRef)
-	if class := classKey(c); class.Name != "" {
+	if class := classref.Key(c); class.Name != "" {
 		keys = append(keys, classReference(class))
 	}
 	return keys
-}
-
-// classKey names the class of a Cluster, if it has one.
-func classKey(c *clusterv1.Cluster) client.ObjectKey {
-	ref := c.Spec.Topology.ClassRef
-	if ref.Namespace == "" {
-		ref.Namespace = c.Namespace
-	}
-	return client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}
 }
 
 func classReference(class client.ObjectKey) string { return "ClusterClass/" + class.String() }

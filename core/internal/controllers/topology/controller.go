@@ -18,6 +18,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/paused"
 	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
+	"github.com/slipway-capi/slipway/core/internal/topology/variables"
 )
 
 // FieldOwner is the name under which the objects of topologies are applied.
@@ -35,9 +36,9 @@ type Controller struct {
 	// Hooks calls extensions; nil where RuntimeSDK is off.
 	Hooks *hookcall.Client
 
-	schemas schemas
-	watcher *external.Watcher
-	owned   handler.EventHandler
+	catalogs variables.Catalogs
+	watcher  *external.Watcher
+	owned    handler.EventHandler
 }
 
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters;clusters/status,verbs=get;list;watch;patch

@@ -13,6 +13,7 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
+	"github.com/slipway-capi/slipway/core/internal/topology/classref"
 	"github.com/slipway-capi/slipway/core/internal/topology/desired"
 	"github.com/slipway-capi/slipway/core/internal/topology/intent"
 	"github.com/slipway-capi/slipway/core/internal/topology/upgrade"
@@ -29,11 +30,11 @@ func Decide(ctx context.Context, w World) Decision {
 	}
 	if w.Class == nil {
 		return d.hold(clusterv1.ClusterTopologyReconciledClusterClassNotReconciledReason,
-			fmt.Sprintf("ClusterClass %s does not exist", classKey(w.Cluster)))
+			fmt.Sprintf("ClusterClass %s does not exist", classref.Text(w.Cluster)))
 	}
 	if w.Class.Status.ObservedGeneration != w.Class.Generation {
 		return d.hold(clusterv1.ClusterTopologyReconciledClusterClassNotReconciledReason,
-			fmt.Sprintf("ClusterClass %s has changed and is not yet reconciled", classKey(w.Cluster)))
+			fmt.Sprintf("ClusterClass %s has changed and is not yet reconciled", classref.Text(w.Cluster)))
 	}
 	if w.Lifecycle.HoldCreation {
 		d.blocked(w.Lifecycle)
@@ -90,15 +91,6 @@ func (d Decision) hold(reason, message string) Decision {
 
 func condition(status metav1.ConditionStatus, reason, message string) *metav1.Condition {
 	return &metav1.Condition{Type: clusterv1.ClusterTopologyReconciledCondition, Status: status, Reason: reason, Message: message}
-}
-
-// classKey names the class as users do.
-func classKey(c *clusterv1.Cluster) string {
-	ref := c.Spec.Topology.ClassRef
-	if ref.Namespace != "" && ref.Namespace != c.Namespace {
-		return ref.Namespace + "/" + ref.Name
-	}
-	return ref.Name
 }
 
 // versions is the world of the upgrade decision.

@@ -16,6 +16,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/core/internal/topology/classref"
 	"github.com/slipway-capi/slipway/core/internal/topology/desired"
 	"github.com/slipway-capi/slipway/core/internal/topology/upgrade"
 )
@@ -33,9 +34,9 @@ func (c *Controller) observe(ctx context.Context, cluster *clusterv1.Cluster) Wo
 		return w
 	}
 	class := &clusterv1.ClusterClass{}
-	if err := c.Client.Get(ctx, ClassOf(cluster), class); err != nil {
+	if err := c.Client.Get(ctx, classref.Key(cluster), class); err != nil {
 		if !apierrors.IsNotFound(err) {
-			w.Err = fmt.Errorf("reading ClusterClass %s: %w", classKey(cluster), err)
+			w.Err = fmt.Errorf("reading ClusterClass %s: %w", classref.Text(cluster), err)
 		}
 		return w
 	}
@@ -89,14 +90,11 @@ func (c *Controller) classTemplate(ctx context.Context, ref classRef, namespace 
 }
 
 func (c *Controller) variables(ctx context.Context, w *World) error {
-	known, err := c.schemas.of(w.Class)
+	known, err := c.catalogs.Of(w.Class)
 	if err != nil {
 		return err
 	}
-	if w.Values, err = values(ctx, w.Class, w.Cluster, known); err != nil {
-		return err
-	}
-	w.Overrides, err = overrides(ctx, w.Class, w.Cluster, known)
+	w.Values, w.Overrides, err = values(ctx, w.Cluster.Spec.Topology, known)
 	return err
 }
 

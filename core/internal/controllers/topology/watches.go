@@ -8,33 +8,21 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/core/internal/topology/classref"
 )
 
 // classIndex finds Clusters by namespace and name of their class.
 const classIndex = "spec.topology.class"
 
 func byClass(o client.Object) []string {
-	cluster := o.(*clusterv1.Cluster)
-	ref := cluster.Spec.Topology.ClassRef
-	if ref.Name == "" {
+	key := classref.Key(o.(*clusterv1.Cluster))
+	if key.Name == "" {
 		return nil
 	}
-	return []string{ClassOf(cluster).String()}
-}
-
-// ClassOf is where the class of a Cluster is.
-func ClassOf(cluster *clusterv1.Cluster) client.ObjectKey {
-	ref := cluster.Spec.Topology.ClassRef
-	if ref.Namespace == "" {
-		return client.ObjectKey{Namespace: cluster.Namespace, Name: ref.Name}
-	}
-	return client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}
+	return []string{key.String()}
 }
 
 func (c *Controller) ofClass(ctx context.Context, o client.Object) []reconcile.Request {
-	if !o.GetDeletionTimestamp().IsZero() {
-		c.schemas.forget(o.GetUID())
-	}
 	list := &clusterv1.ClusterList{}
 	if err := c.Client.List(ctx, list, client.MatchingFields{classIndex: client.ObjectKeyFromObject(o).String()}); err != nil {
 		return nil

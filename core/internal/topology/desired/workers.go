@@ -101,11 +101,11 @@ func (p *plan) pool(d poolPlan) (Pool, error) {
 // controlPlaneHealthCheck is nil where none is wanted.
 func (p *plan) controlPlaneHealthCheck() *clusterv1.MachineHealthCheck {
 	topology, class := p.Cluster.Spec.Topology.ControlPlane.HealthCheck, p.Blueprint.Class.Spec.ControlPlane.HealthCheck
-	if p.Blueprint.ControlPlaneMachine == nil || !wanted(topology.Enabled, hasChecks(topology.Checks) || hasChecks(class.Checks)) {
+	if p.Blueprint.ControlPlaneMachine == nil || !wanted(topology.Enabled, topology.Checks.Any() || class.Checks.Any()) {
 		return nil
 	}
 	checks, remediation := class.Checks, class.Remediation
-	if hasChecks(topology.Checks) {
+	if topology.Checks.Any() {
 		checks, remediation = topology.Checks, topology.Remediation
 	}
 	out := p.healthCheck(p.controlPlaneName, map[string]string{clusterv1.MachineControlPlaneLabel: ""}, checks)
@@ -115,11 +115,11 @@ func (p *plan) controlPlaneHealthCheck() *clusterv1.MachineHealthCheck {
 
 func (p *plan) deploymentHealthCheck(d deploymentPlan, group map[string]string) *clusterv1.MachineHealthCheck {
 	topology, class := d.topology.HealthCheck, d.class.HealthCheck
-	if !wanted(topology.Enabled, hasChecks(topology.Checks) || hasChecks(class.Checks)) {
+	if !wanted(topology.Enabled, topology.Checks.Any() || class.Checks.Any()) {
 		return nil
 	}
 	checks, remediation := class.Checks, class.Remediation
-	if hasChecks(topology.Checks) {
+	if topology.Checks.Any() {
 		checks, remediation = topology.Checks, topology.Remediation
 	}
 	out := p.healthCheck(d.names.object, group, checks)
@@ -128,10 +128,6 @@ func (p *plan) deploymentHealthCheck(d deploymentPlan, group map[string]string) 
 }
 
 func wanted(enabled *bool, checks bool) bool { return checks && (enabled == nil || *enabled) }
-
-func hasChecks(c clusterv1.MachineHealthCheckChecks) bool {
-	return c.NodeStartupTimeoutSeconds != nil || len(c.UnhealthyNodeConditions) > 0 || len(c.UnhealthyMachineConditions) > 0
-}
 
 func (p *plan) healthCheck(name string, selector map[string]string, checks clusterv1.MachineHealthCheckChecks) *clusterv1.MachineHealthCheck {
 	out := &clusterv1.MachineHealthCheck{}

@@ -5,6 +5,7 @@ package admission
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -25,13 +26,19 @@ type Rules[T client.Object] struct {
 	Default func(obj, before T)
 	// Validate judges an object; before is the zero value when it is new.
 	Validate func(obj, before T) field.ErrorList
+	// DefaultAmong and ValidateAmong, if set, come after the two above: they know other objects, too. Warnings are shown to the user. An
+	// error says that the others could not be read, so that nothing can be said about this one.
+	DefaultAmong  func(ctx context.Context, obj, before T) error
+	ValidateAmong func(ctx context.Context, obj, before T) (warnings []string, problems field.ErrorList, err error)
+	// Keep, if set, says why an object must not be deleted; empty if it may go. The marker of the webhook must name the verb delete.
+	Keep func(ctx context.Context, obj T) (string, error)
 }
 
 // Register adds the defaulting and validating webhooks of a kind to the manager; prototype is an empty object of the kind.
 func Register[T client.Object](mgr ctrl.Manager, prototype T, rules Rules[T]) error {
 	hook := webhook[T]{rules: rules, kind: reflect.TypeOf(prototype).Elem()}
 	builder := ctrl.NewWebhookManagedBy(mgr, prototype)
-	if rules.Default != nil {
+	if rules.Default != nil || rules.DefaultAmong != nil {
 		builder = builder.WithDefaulter(hook)
 	}
 	if err := builder.WithValidator(hook).Complete(); err != nil {
@@ -54,7 +61,12 @@ func (w webhook[T]) Default(ctx context.Context, obj T) error {
 	if err != nil {
 		return err
 	}
-	w.rules.Default(obj, before)
+	if w.rules.Default != nil {
+		w.rules.Default(obj, before)
+	}
+	if w.rules.DefaultAmong != nil {
+		return w.rules.DefaultAmong(ctx, obj, before)
+	}
 	return nil
 }
 
@@ -73,27 +85,49 @@ func (w webhook[T]) before(ctx context.Context) (T, error) {
 }
 
 // ValidateCreate judges a new object.
-func (w webhook[T]) ValidateCreate(_ context.Context, obj T) (admission.Warnings, error) {
+func (w webhook[T]) ValidateCreate(ctx context.Context, obj T) (admission.Warnings, error) {
 	var none T
-	return nil, w.judge(obj, none)
+	return w.judge(ctx, obj, none)
 }
 
 // ValidateUpdate judges a change.
-func (w webhook[T]) ValidateUpdate(_ context.Context, before, after T) (admission.Warnings, error) {
+func (w webhook[T]) ValidateUpdate(ctx context.Context, before, after T) (admission.Warnings, error) {
 	if after.GetDeletionTimestamp() != nil || !changed(before, after) {
 		return nil, nil
 	}
-	return nil, w.judge(after, before)
+	return w.judge(ctx, after, before)
 }
 
-// ValidateDelete allows every deletion.
-func (w webhook[T]) ValidateDelete(context.Context, T) (admission.Warnings, error) { return nil, nil }
-
-func (w webhook[T]) judge(obj, before T) error {
-	if problems := w.rules.Validate(obj, before); len(problems) > 0 {
-		return apierrors.NewInvalid(w.rules.Kind, obj.GetName(), problems)
+// ValidateDelete allows every deletion that nothing forbids.
+func (w webhook[T]) ValidateDelete(ctx context.Context, obj T) (admission.Warnings, error) {
+	if w.rules.Keep == nil {
+		return nil, nil
 	}
-	return nil
+	reason, err := w.rules.Keep(ctx, obj)
+	if err != nil {
+		return nil, err
+	}
+	if reason != "" {
+		resource := schema.GroupResource{Group: w.rules.Kind.Group, Resource: w.rules.Kind.Kind}
+		return nil, apierrors.NewForbidden(resource, obj.GetName(), errors.New(reason))
+	}
+	return nil, nil
+}
+
+func (w webhook[T]) judge(ctx context.Context, obj, before T) (admission.Warnings, error) {
+	problems := w.rules.Validate(obj, before)
+	var warnings []string
+	if w.rules.ValidateAmong != nil {
+		found, more, err := w.rules.ValidateAmong(ctx, obj, before)
+		if err != nil {
+			return nil, err
+		}
+		warnings, problems = found, append(problems, more...)
+	}
+	if len(problems) > 0 {
+		return warnings, apierrors.NewInvalid(w.rules.Kind, obj.GetName(), problems)
+	}
+	return warnings, nil
 }
 
 // changed says whether anything differs that a rule may look at: spec, labels or annotations. An object that was stored before a rule existed

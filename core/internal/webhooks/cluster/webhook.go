@@ -2,10 +2,11 @@
 package cluster
 
 import (
-	"fmt"
+	"context"
 	"net/netip"
 	"strconv"
 
+	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -20,11 +21,25 @@ import (
 
 // Register adds the webhooks to the manager.
 func Register(mgr ctrl.Manager, features manager.Features) error {
+	reader := newReader(mgr)
 	return admission.Register(mgr, &clusterv1.Cluster{}, admission.Rules[*clusterv1.Cluster]{
 		Kind:    clusterv1.GroupVersion.WithKind(clusterv1.ClusterKind).GroupKind(),
 		Default: func(obj, _ *clusterv1.Cluster) { Default(obj) },
 		Validate: func(obj, before *clusterv1.Cluster) field.ErrorList {
 			return Validate(obj, before, features)
+		},
+		DefaultAmong: func(ctx context.Context, obj, _ *clusterv1.Cluster) error {
+			among, err := reader.look(ctx, obj, nil)
+			DefaultAmong(obj, among)
+			return err
+		},
+		ValidateAmong: func(ctx context.Context, obj, before *clusterv1.Cluster) ([]string, field.ErrorList, error) {
+			among, err := reader.look(ctx, obj, before)
+			if err != nil {
+				return nil, nil, err
+			}
+			warnings, problems := ValidateAmong(ctx, obj, before, among)
+			return warnings, problems, nil
 		},
 	})
 }
@@ -107,7 +122,7 @@ func validateTopology(cluster, before *clusterv1.Cluster, features manager.Featu
 	if !hasTopology(before) && !unsafe {
 		problems = append(problems, field.Forbidden(path, "must not be added to a cluster that was made without it"))
 	}
-	return append(problems, versionStep(cluster, before, path.Child("version"))...)
+	return append(problems, versionDown(cluster, before, path.Child("version"))...)
 }
 
 // autoscaled refuses a number of replicas where the cluster autoscaler is to choose it.
@@ -129,24 +144,26 @@ func autoscaled(workers clusterv1.WorkersTopology, path *field.Path) field.Error
 	return problems
 }
 
-// versionStep allows only steps that Kubernetes supports: never down, and at most one minor version up.
-func versionStep(cluster, before *clusterv1.Cluster, path *field.Path) field.ErrorList {
-	if _, unsafe := cluster.Annotations[clusterv1.ClusterTopologyUnsafeUpdateVersionAnnotation]; unsafe {
+// versionDown refuses what Kubernetes cannot do. How far up a step may go depends on the class.
+func versionDown(cluster, before *clusterv1.Cluster, path *field.Path) field.ErrorList {
+	from, to, changed := versionChange(cluster, before)
+	if !changed || to.GTE(from) {
 		return nil
 	}
-	to, err := rules.ParseVersion(cluster.Spec.Topology.Version)
-	if err != nil || before.Spec.Topology.Version == "" {
-		return nil // an unreadable version is reported elsewhere
+	return field.ErrorList{field.Invalid(path, cluster.Spec.Topology.Version, "must not be lower than "+before.Spec.Topology.Version)}
+}
+
+// versionChange reads the versions of a change that is to be judged. Leaving an unreadable version is always right, and an
+// unreadable new one is reported elsewhere.
+func versionChange(cluster, before *clusterv1.Cluster) (from, to semver.Version, judged bool) {
+	if _, unsafe := cluster.Annotations[clusterv1.ClusterTopologyUnsafeUpdateVersionAnnotation]; unsafe || before == nil {
+		return from, to, false
 	}
-	from, err := rules.ParseVersion(before.Spec.Topology.Version)
-	if err != nil {
-		return nil // leaving an unreadable version is always right
+	is, was := cluster.Spec.Topology.Version, before.Spec.Topology.Version
+	from, err := rules.ParseVersion(was)
+	if err != nil || is == was {
+		return from, to, false
 	}
-	switch {
-	case to.LT(from):
-		return field.ErrorList{field.Invalid(path, cluster.Spec.Topology.Version, "must not be lower than "+before.Spec.Topology.Version)}
-	case to.Major != from.Major || to.Minor > from.Minor+1:
-		return field.ErrorList{field.Invalid(path, cluster.Spec.Topology.Version, fmt.Sprintf("must be at most one minor version above %s", before.Spec.Topology.Version))}
-	}
-	return nil
+	to, err = rules.ParseVersion(is)
+	return from, to, err == nil
 }

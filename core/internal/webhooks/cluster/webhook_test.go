@@ -89,7 +89,6 @@ func TestValidate(t *testing.T) {
 		{name: "topology removed", before: made(infrastructure, topology("v1.37.2")), after: made(infrastructure), want: []string{"spec.topology"}},
 		{name: "patch version up", before: made(topology("v1.37.1")), after: made(topology("v1.37.2"))},
 		{name: "minor version up", before: made(topology("v1.36.9")), after: made(topology("v1.37.0"))},
-		{name: "two minor versions up", before: made(topology("v1.35.9")), after: made(topology("v1.37.0")), want: []string{"at most one minor version above v1.35.9"}},
 		{name: "version down", before: made(topology("v1.37.2")), after: made(topology("v1.37.1")), want: []string{"must not be lower than v1.37.2"}},
 		{name: "version down on purpose", before: made(topology("v1.37.2")), after: made(topology("v1.37.1"), annotation(clusterv1.ClusterTopologyUnsafeUpdateVersionAnnotation, ""))},
 		{name: "replicas left to the autoscaler", after: made(topology("v1.37.2"), autoscaledDeployment(nil))},

@@ -145,8 +145,8 @@ func versions(spec clusterv1.ClusterClassSpec, path *field.Path) field.ErrorList
 	return problems
 }
 
-// compatible demands of a change that objects of existing clusters can follow it: a kind cannot change into another.
-func compatible(before, after clusterv1.ClusterClassSpec, path *field.Path) field.ErrorList {
+// Compatible demands of a change, or of a move to another class, that objects of existing clusters can follow it: a kind cannot change into another.
+func Compatible(before, after clusterv1.ClusterClassSpec, path *field.Path) field.ErrorList {
 	problems := sameKind(before.Infrastructure.TemplateRef, after.Infrastructure.TemplateRef, path.Child("infrastructure", "templateRef"))
 	problems = append(problems, sameKind(before.ControlPlane.TemplateRef, after.ControlPlane.TemplateRef, path.Child("controlPlane", "templateRef"))...)
 	problems = append(problems, sameKind(before.ControlPlane.MachineInfrastructure.TemplateRef, after.ControlPlane.MachineInfrastructure.TemplateRef,

@@ -14,14 +14,30 @@ import (
 	"github.com/slipway-capi/slipway/core/internal/webhooks/admission"
 )
 
-// +kubebuilder:webhook:path=/validate-cluster-x-k8s-io-v1beta2-clusterclass,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,sideEffects=None,groups=cluster.x-k8s.io,resources=clusterclasses,verbs=create;update,versions=v1beta2,name=validation.clusterclass.cluster.x-k8s.io,admissionReviewVersions=v1
+// +kubebuilder:webhook:path=/validate-cluster-x-k8s-io-v1beta2-clusterclass,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,sideEffects=None,groups=cluster.x-k8s.io,resources=clusterclasses,verbs=create;update;delete,versions=v1beta2,name=validation.clusterclass.cluster.x-k8s.io,admissionReviewVersions=v1
 
 // Register adds the webhook to the manager.
 func Register(mgr ctrl.Manager, features manager.Features) error {
+	reader := newReader(mgr)
 	return admission.Register(mgr, &clusterv1.ClusterClass{}, admission.Rules[*clusterv1.ClusterClass]{
 		Kind: clusterv1.GroupVersion.WithKind(clusterv1.ClusterClassKind).GroupKind(),
 		Validate: func(obj, before *clusterv1.ClusterClass) field.ErrorList {
 			return Validate(obj, before, features)
+		},
+		ValidateAmong: func(ctx context.Context, obj, before *clusterv1.ClusterClass) ([]string, field.ErrorList, error) {
+			if before == nil {
+				return nil, nil, nil
+			}
+			users, err := reader.users(ctx, obj)
+			if err != nil {
+				return nil, nil, err
+			}
+			warnings, problems := ValidateAmong(ctx, obj, before, users)
+			return warnings, problems, nil
+		},
+		Keep: func(ctx context.Context, obj *clusterv1.ClusterClass) (string, error) {
+			users, err := reader.users(ctx, obj)
+			return keep(users), err
 		},
 	})
 }
@@ -40,7 +56,7 @@ func Validate(class, before *clusterv1.ClusterClass, features manager.Features) 
 	problems = append(problems, variableDefinitions(context.Background(), spec.Variables, path.Child("variables"))...)
 	problems = append(problems, patchDefinitions(spec, features, path.Child("patches"))...)
 	if before != nil {
-		problems = append(problems, compatible(before.Spec, spec, path)...)
+		problems = append(problems, Compatible(before.Spec, spec, path)...)
 	}
 	return problems
 }
