@@ -3,6 +3,7 @@
 package lifecycle
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"slices"
@@ -22,8 +23,14 @@ func TestDockerCluster(t *testing.T) {
 			_ = exec.Command("docker", append([]string{"rm", "-fv"}, left...)...).Run()
 		}
 	}
-	remove()          // what a run that was interrupted has left
-	t.Cleanup(remove) // for a run that fails; the plane is stopped before
+	remove() // what a run that was interrupted has left
+	// For a run that fails; the plane is stopped before.
+	t.Cleanup(func() {
+		if t.Failed() {
+			tellContainers(t)
+		}
+		remove()
+	})
 	lifecycle(t, backend{
 		manifest:  "docs/quickstart/docker.yaml",
 		addons:    []string{"hack/nodeimage/cni.yaml"},
@@ -44,6 +51,21 @@ func containers(t *testing.T, role string) []string {
 	out, err := exec.Command("docker", args...).CombinedOutput()
 	require.NoError(t, err, "docker ps: %s", out)
 	return strings.Fields(string(out))
+}
+
+// tellContainers puts the state of the machines into the test's output: which run, what runs in them, and what their kubelets say.
+func tellContainers(t *testing.T) {
+	tell := func(args ...string) {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, "docker", args...).CombinedOutput()
+		t.Logf("docker %s (%v):\n%s", strings.Join(args, " "), err, out)
+	}
+	tell("ps", "-a", "--filter", "label=io.x-k8s.kind.cluster="+clusterName)
+	for _, name := range containers(t, "") {
+		tell("logs", "--tail", "10", name)
+		tell("exec", name, "sh", "-c", "command -v crictl >/dev/null || exit 0; crictl ps -a; journalctl -u kubelet -u containerd --no-pager -n 25; df -h /var | tail -1; free -m")
+	}
 }
 
 // restartContainers stops the machines and the load balancer, and starts them in another order, which is how they would swap
