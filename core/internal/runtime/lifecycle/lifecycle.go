@@ -78,7 +78,7 @@ func Decide(ctx context.Context, w World, ask Ask) (Decision, error) {
 	if !w.Created {
 		return r.Decision, r.create(ctx)
 	}
-	for _, stage := range []func(context.Context) error{r.initialized, r.controlPlaneDone, r.workersDone, r.begin, r.workersBegin, r.done} {
+	for _, stage := range []func(context.Context) error{r.initialized, r.controlPlaneDone, r.workersDone, r.doneBefore, r.begin, r.workersBegin, r.done} {
 		if err := stage(ctx); err != nil {
 			return r.Decision, err
 		}

@@ -285,3 +285,36 @@ func TestAnnotations(t *testing.T) {
 	assert.Empty(t, List(""))
 	assert.Equal(t, "A,B", Join(List("B,A")))
 }
+
+// Conformance: RT-39
+func TestTheNextUpgradeWaitsForTheEndOfTheLast(t *testing.T) {
+	l := running("v1.35.0", "v1.36.0", group("v1.35.0"))
+	l.blocking = "AfterClusterUpgrade"
+	for range 8 {
+		l.step(t, false)
+		l.work()
+	}
+	l.Upgrade.Wanted = "v1.37.2"
+	l.calls = nil
+	l.step(t, false)
+	l.work()
+	assert.Equal(t, []string{"AfterClusterUpgrade v1.36.0"}, l.calls)
+	assert.Equal(t, "v1.36.0", l.Upgrade.ControlPlane.Version)
+	l.blocking = "BeforeControlPlaneUpgrade"
+	l.calls = nil
+	for range 3 {
+		l.step(t, false)
+		l.work()
+	}
+	assert.Equal(t, []string{
+		"AfterClusterUpgrade v1.36.0", "BeforeClusterUpgrade v1.36.0 v1.37.2", "BeforeControlPlaneUpgrade v1.36.0 v1.37.2",
+		"BeforeControlPlaneUpgrade v1.36.0 v1.37.2", "BeforeControlPlaneUpgrade v1.36.0 v1.37.2",
+	}, l.calls, "one that has begun is not taken for one that is done")
+	l.blocking = ""
+	for range 8 {
+		l.step(t, false)
+		l.work()
+	}
+	assert.Empty(t, l.Pending)
+	assert.Equal(t, "v1.37.2", l.Upgrade.MachineDeployments[0].Version)
+}

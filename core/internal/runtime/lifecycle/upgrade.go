@@ -114,6 +114,9 @@ func (r *run) begin(ctx context.Context) error {
 			return err
 		}
 		r.note(hook.AfterClusterUpgrade.Name)
+		if r.Step == "" {
+			r.Step = cp.Version // an upgrade is under way: see doneBefore
+		}
 	}
 	// Who was interrupted between the note and the control plane has asked already.
 	if !r.pending(hook.AfterControlPlaneUpgrade.Name) || !upgrade.Same(r.w.Step, next) {
@@ -168,25 +171,50 @@ func (r *run) workersBegin(ctx context.Context) error {
 	return nil
 }
 
-// done tells that the whole cluster has the version that is wanted.
-func (r *run) done(ctx context.Context) error {
-	w := r.w.Upgrade
-	if w.ControlPlane == nil || !r.pending(hook.AfterClusterUpgrade.Name) || r.pending(hook.AfterControlPlaneUpgrade.Name) || r.pending(hook.AfterWorkersUpgrade.Name) {
+// doneBefore tells that an upgrade is done whose end was not yet told when the next version was asked for. That one must not begin
+// before: it is another upgrade, with hooks of its own. While an upgrade is under way there is a step.
+func (r *run) doneBefore(ctx context.Context) error {
+	cp := r.w.Upgrade.ControlPlane
+	if cp == nil || r.w.Step != "" || upgrade.Same(cp.Version, r.w.Upgrade.Wanted) || !r.rests(cp.Version) {
 		return nil
 	}
-	if !w.ControlPlane.Settled() || !upgrade.Same(w.ControlPlane.Version, w.Wanted) {
-		return nil
-	}
-	for _, g := range slices.Concat(w.MachineDeployments, w.MachinePools) {
-		if g.Upgrading || g.Version != "" && !upgrade.Same(g.Version, w.Wanted) {
-			return nil
-		}
-	}
-	free, err := r.call(ctx, Call{Hook: hook.AfterClusterUpgrade.Name, To: w.Wanted})
-	if free {
-		r.told(hook.AfterClusterUpgrade.Name)
+	free, err := r.whole(ctx, cp.Version)
+	if err == nil && !free {
+		r.Hold = Wait{hook.AfterClusterUpgrade.Name, ""}.Hold()
+		r.HoldWorkers = r.Hold
 	}
 	return err
+}
+
+// done tells that the whole cluster has the version that is wanted.
+func (r *run) done(ctx context.Context) error {
+	if !r.rests(r.w.Upgrade.Wanted) {
+		return nil
+	}
+	_, err := r.whole(ctx, r.w.Upgrade.Wanted)
+	return err
+}
+
+// whole tells that the whole cluster has a version.
+func (r *run) whole(ctx context.Context, version string) (free bool, err error) {
+	if free, err = r.call(ctx, Call{Hook: hook.AfterClusterUpgrade.Name, To: version}); free {
+		r.told(hook.AfterClusterUpgrade.Name)
+	}
+	return free, err
+}
+
+// rests says whether only the end of an upgrade to a version is still to be told.
+func (r *run) rests(version string) bool {
+	w := r.w.Upgrade
+	if w.ControlPlane == nil || !r.pending(hook.AfterClusterUpgrade.Name) || r.pending(hook.AfterControlPlaneUpgrade.Name) || r.pending(hook.AfterWorkersUpgrade.Name) {
+		return false
+	}
+	for _, g := range slices.Concat(w.MachineDeployments, w.MachinePools) {
+		if g.Upgrading || g.Version != "" && !upgrade.Same(g.Version, version) {
+			return false
+		}
+	}
+	return w.ControlPlane.Settled() && upgrade.Same(w.ControlPlane.Version, version)
 }
 
 // Hold is the wait as a reason that holds versions back: the same whatever the handlers say.
