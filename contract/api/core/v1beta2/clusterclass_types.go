@@ -534,15 +534,15 @@ type JSONSchemaProps struct {
 	// +optional
 	UniqueItems *bool `json:"uniqueItems,omitempty"`
 
-	// x-kubernetes-int-or-string ...
+	// x-kubernetes-int-or-string lets the value be a whole number or a string, such as 1 or 25%. It excludes type.
 	// +optional
 	XIntOrString *bool `json:"x-kubernetes-int-or-string,omitempty"`
 
-	// x-kubernetes-preserve-unknown-fields ...
+	// x-kubernetes-preserve-unknown-fields keeps fields that the schema does not name. Without it they are refused.
 	// +optional
 	XPreserveUnknownFields *bool `json:"x-kubernetes-preserve-unknown-fields,omitempty"`
 
-	// x-kubernetes-validations ...
+	// x-kubernetes-validations are rules in the Common Expression Language that the value must keep, each with a message.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
@@ -550,7 +550,7 @@ type JSONSchemaProps struct {
 	// +listMapKey=rule
 	XValidations []ValidationRule `json:"x-kubernetes-validations,omitempty"`
 
-	// x-metadata ...
+	// x-metadata gives the schema labels and annotations, for tools that show or fill in variables. It has no effect on values.
 	// +optional
 	XMetadata ObjectMeta `json:"x-metadata,omitempty,omitzero"`
 }
