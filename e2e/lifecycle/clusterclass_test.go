@@ -22,6 +22,7 @@ func TestInMemoryClusterClass(t *testing.T) {
 	p.checkIdempotence(t, create)
 
 	p.change(t, `{"spec":{"topology":{"controlPlane":{"replicas":3},"workers":{"machineDeployments":[{"class":"default-worker","name":"workers","replicas":2}]}}}}`)
+	require.Eventually(t, func() bool { return p.allAt(t, "v1.37.2", 5) }, b.patience, 200*time.Millisecond, "all machines have Nodes")
 	p.waitReady(t, b.patience)
 	p.checkNodes(t, 5, b)
 
