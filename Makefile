@@ -45,7 +45,7 @@ test-race: build binaries ## Run the tests of every module with the race detecto
 
 .PHONY: e2e
 e2e: build binaries node-image ## Create, scale and delete a real cluster in Docker containers
-	go test -tags e2e -count=1 -v -timeout 40m ./e2e/...
+	go test -tags e2e -count=1 -p 1 -v -timeout 40m ./e2e/...
 
 .PHONY: lint
 lint: ## Check formatting, go vet and staticcheck

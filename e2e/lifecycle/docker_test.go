@@ -64,7 +64,7 @@ func tellContainers(t *testing.T) {
 	tell("ps", "-a", "--filter", "label=io.x-k8s.kind.cluster="+clusterName)
 	for _, name := range containers(t, "") {
 		tell("logs", "--tail", "10", name)
-		tell("exec", name, "sh", "-c", "command -v crictl >/dev/null || exit 0; crictl ps -a; journalctl -u kubelet -u containerd --no-pager -n 25; df -h /var | tail -1; free -m")
+		tell("exec", name, "sh", "-c", "command -v ctr >/dev/null || exit 0; ip -brief address; ctr -n k8s.io tasks ls; tail -n 3 /var/log/pods/*/*/*.log; journalctl -u kubelet -u containerd --no-pager -n 25; df -h /var | tail -1; free -m")
 	}
 }
 

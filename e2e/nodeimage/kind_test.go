@@ -3,7 +3,9 @@
 package nodeimage
 
 import (
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,10 +36,52 @@ func TestKindMakesAClusterOfTheImage(t *testing.T) {
 	require.NoError(t, err)
 	c, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
-	assert.Eventually(t, func() bool {
+	dnsRuns := func() bool {
 		pods, err := c.CoreV1().Pods("kube-system").List(t.Context(), metav1.ListOptions{LabelSelector: "k8s-app=kube-dns"})
 		return err == nil && len(pods.Items) > 0 && allReady(pods.Items)
-	}, 2*time.Minute, 500*time.Millisecond, "CoreDNS runs, so the pod network and kube-proxy do")
+	}
+	assert.Eventually(t, dnsRuns, 2*time.Minute, 500*time.Millisecond, "CoreDNS runs, so the pod network and kube-proxy do")
+
+	moved := time.Now()
+	restartAtAnotherAddress(t)
+	// The engine publishes the API server at another port then.
+	require.NoError(t, provider.ExportKubeConfig(name, kubeconfig, false))
+	config, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
+	require.NoError(t, err)
+	c, err = kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	assert.Eventually(t, func() bool {
+		nodes, err := c.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		return err == nil && len(nodes.Items) == 1 && readySince(nodes.Items[0], moved)
+	}, 3*time.Minute, 500*time.Millisecond, "the Node reports from its new address")
+	assert.Eventually(t, dnsRuns, 2*time.Minute, 500*time.Millisecond, "CoreDNS reaches the API server again")
+}
+
+// restartAtAnotherAddress is what a restart of the engine can do to a machine in kind's network: another container is there first.
+func restartAtAnotherAddress(t *testing.T) {
+	docker := func(args ...string) string {
+		out, err := exec.Command("docker", args...).CombinedOutput()
+		require.NoError(t, err, "docker %s: %s", args[0], out)
+		return strings.TrimSpace(string(out))
+	}
+	node := name + "-control-plane"
+	const format = "{{.NetworkSettings.Networks.kind.IPAddress}}"
+	before := docker("inspect", "-f", format, node)
+	docker("stop", "--time", "3", node)
+	squatter := docker("run", "-d", "--rm", "--network", "kind", "--entrypoint", "sleep", image, "600")
+	t.Cleanup(func() { docker("rm", "-f", squatter) })
+	docker("start", node)
+	require.NotEqual(t, before, docker("inspect", "-f", format, node))
+}
+
+// readySince tells whether the Node has been found ready after a time.
+func readySince(node corev1.Node, since time.Time) bool {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue && c.LastHeartbeatTime.After(since)
+		}
+	}
+	return false
 }
 
 func allReady(pods []corev1.Pod) bool {

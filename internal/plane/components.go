@@ -2,6 +2,7 @@ package plane
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	coreconfig "github.com/slipway-capi/slipway/core/config"
@@ -18,6 +19,8 @@ type Component struct {
 	Prefix string
 	// Files are its generated manifests.
 	Files fs.FS
+	// Args are flags that only this manager knows.
+	Args []string
 }
 
 // Components are the managers of a plane in the order of their installation.
@@ -26,8 +29,18 @@ func Components() []Component {
 		{Name: "core", Prefix: "capi-", Files: coreconfig.Files},
 		{Name: "bootstrap-kubeadm", Prefix: "capi-kubeadm-bootstrap-", Files: bootstrapconfig.Files},
 		{Name: "control-plane-kubeadm", Prefix: "capi-kubeadm-control-plane-", Files: controlplaneconfig.Files},
-		{Name: "infrastructure-docker", Prefix: "capd-", Files: dockerconfig.Files},
+		{Name: "infrastructure-docker", Prefix: "capd-", Files: dockerconfig.Files, Args: []string{"--docker-network=" + dockerNetwork()}},
 	}
+}
+
+// dockerNetwork is that of the machines. The managers' own default is kind's network, which managers in a kind cluster need,
+// being cut off from all others. In a network that kind has made, the engine gives out other addresses at each start, and a
+// cluster does not outlive that; a plane's managers reach every network, so it has one whose addresses stay.
+func dockerNetwork() string {
+	if network := os.Getenv("DOCKER_NETWORK"); network != "" {
+		return network
+	}
+	return "slipway"
 }
 
 func componentNames() []string {

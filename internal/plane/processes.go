@@ -102,7 +102,7 @@ func (p *prepared) managerProcess(c Component) supervise.Process {
 	if p.config.FeatureGates != "" {
 		args = append(args, "--feature-gates="+p.config.FeatureGates)
 	}
-	process := p.child(c.process(), memory(50, 2048), args...)
+	process := p.child(c.process(), memory(50, 2048), append(args, c.Args...)...)
 	process.Path = c.binary(p.config.ManagerDir)
 	return process
 }
