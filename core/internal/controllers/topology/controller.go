@@ -82,7 +82,7 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if paused.Is(cluster, cluster) {
 		return reconcile.Result{}, nil
 	}
-	d := Decide(ctx, c.observe(ctx, cluster))
+	d := Decide(c.observe(ctx, cluster))
 	if ctx.Err() != nil {
 		return reconcile.Result{}, ctx.Err() // what was not finished says nothing about the Cluster
 	}

@@ -1,10 +1,8 @@
 package topology
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,11 +14,10 @@ import (
 	"github.com/slipway-capi/slipway/core/internal/topology/classref"
 	"github.com/slipway-capi/slipway/core/internal/topology/desired"
 	"github.com/slipway-capi/slipway/core/internal/topology/intent"
-	"github.com/slipway-capi/slipway/core/internal/topology/upgrade"
 )
 
 // Decide says what to do about the topology of a Cluster. It is pure: same world, same decision.
-func Decide(ctx context.Context, w World) Decision {
+func Decide(w World) Decision {
 	d := Decision{}
 	if !w.Cluster.DeletionTimestamp.IsZero() {
 		return d.deletion(w)
@@ -40,20 +37,13 @@ func Decide(ctx context.Context, w World) Decision {
 		d.blocked(w.Lifecycle)
 		return d
 	}
-	versions, err := upgrade.Decide(w.versions())
-	if err != nil {
-		return d.fail(err)
-	}
-	topology, err := desired.Compute(ctx, w.desired(versions))
-	if err != nil {
-		return d.fail(err)
-	}
+	topology := w.Topology.Copy() // templates that differ get other names
 	if err := d.compare(w, topology); err != nil {
 		return d.fail(err)
 	}
 	d.sweep(w, topology)
 	d.note(w)
-	condition := describe(w, versions)
+	condition := describe(w, w.Versions)
 	d.Condition = &condition
 	if len(w.Lifecycle.Waits) > 0 {
 		d.blocked(w.Lifecycle)
@@ -91,50 +81,6 @@ func (d Decision) hold(reason, message string) Decision {
 
 func condition(status metav1.ConditionStatus, reason, message string) *metav1.Condition {
 	return &metav1.Condition{Type: clusterv1.ClusterTopologyReconciledCondition, Status: status, Reason: reason, Message: message}
-}
-
-// versions is the world of the upgrade decision.
-func (w World) versions() upgrade.World {
-	topology := w.Cluster.Spec.Topology
-	u := upgrade.World{Wanted: topology.Version, Steps: w.Steps, WorkerSteps: w.WorkerSteps, ControlPlane: w.ControlPlane, Concurrency: 1,
-		Hold: w.Lifecycle.Hold, HoldWorkers: w.Lifecycle.HoldWorkers}
-	if n, err := strconv.Atoi(w.Cluster.Annotations[clusterv1.ClusterTopologyUpgradeConcurrencyAnnotation]); err == nil {
-		u.Concurrency = n
-	}
-	for _, t := range topology.Workers.MachineDeployments {
-		g := workers(t.Name, t.Metadata.Annotations)
-		if md := w.Current.MachineDeployments[t.Name].Object; md != nil {
-			g.Version = md.Spec.Template.Spec.Version
-			g.Upgrading = md.Status.ObservedGeneration < md.Generation || behind(md.Status.Versions, g.Version)
-		}
-		u.MachineDeployments = append(u.MachineDeployments, g)
-	}
-	for _, t := range topology.Workers.MachinePools {
-		g := workers(t.Name, t.Metadata.Annotations)
-		if mp := w.Current.MachinePools[t.Name].Object; mp != nil {
-			g.Version = mp.Spec.Template.Spec.Version
-			g.Upgrading = mp.Status.ObservedGeneration < mp.Generation || behind(mp.Status.Versions, g.Version)
-		}
-		u.MachinePools = append(u.MachinePools, g)
-	}
-	return u
-}
-
-func workers(name string, annotations map[string]string) upgrade.Workers {
-	_, hold := annotations[clusterv1.ClusterTopologyHoldUpgradeSequenceAnnotation]
-	_, later := annotations[clusterv1.ClusterTopologyDeferUpgradeAnnotation]
-	return upgrade.Workers{Name: name, Hold: hold, Defer: later}
-}
-
-func behind(have []clusterv1.StatusVersion, wanted string) bool {
-	return slices.ContainsFunc(have, func(v clusterv1.StatusVersion) bool { return v.Version != wanted })
-}
-
-func (w World) desired(versions upgrade.Decision) desired.World {
-	return desired.World{
-		Cluster: w.Cluster, Blueprint: w.Blueprint, Current: w.Current, Versions: versions, Values: w.Values, Overrides: w.Overrides, Extensions: w.Extensions,
-		Suffix: func(purpose string) string { return suffix(w.Cluster, purpose) },
-	}
 }
 
 // compare lists what must be applied, in the order in which one object needs the other.

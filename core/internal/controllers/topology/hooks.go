@@ -29,7 +29,7 @@ func (c *Controller) lifecycle(ctx context.Context, w *World) error {
 	annotations, refs := w.Cluster.Annotations, w.Cluster.Spec
 	initialized := w.Cluster.Status.Initialization.ControlPlaneInitialized
 	var err error
-	w.Lifecycle, err = lifecycle.Decide(ctx, lifecycle.World{
+	w.Lifecycle, err = lifecycle.Settle(ctx, lifecycle.World{
 		Created:     refs.InfrastructureRef.Name != "" || refs.ControlPlaneRef.Name != "",
 		Initialized: initialized != nil && *initialized,
 		Pending:     lifecycle.List(annotations[runtimev1.PendingHooksAnnotation]),
@@ -128,6 +128,14 @@ func (d *Decision) note(w World) {
 type extensions struct {
 	hooks     *hookcall.Client
 	namespace string
+}
+
+// compute asks the extensions of the Cluster's namespace.
+func (c *Controller) compute(ctx context.Context, w *World) error {
+	if c.Hooks == nil {
+		return w.compute(ctx, nil)
+	}
+	return w.compute(ctx, extensions{c.Hooks, w.Cluster.Namespace})
 }
 
 // GeneratePatches asks the extension of a patch for its changes.

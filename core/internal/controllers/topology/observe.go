@@ -26,9 +26,6 @@ type classRef = clusterv1.MachineHealthCheckRemediationTemplateReference
 // observe reads all that matters for the topology of one Cluster. It writes nothing.
 func (c *Controller) observe(ctx context.Context, cluster *clusterv1.Cluster) World {
 	w := World{Now: time.Now(), Cluster: cluster, ConsentBeforeDelete: c.ConsentBeforeDelete}
-	if c.Hooks != nil {
-		w.Extensions = extensions{c.Hooks, cluster.Namespace}
-	}
 	if !cluster.DeletionTimestamp.IsZero() {
 		w.Err = c.beforeDelete(ctx, &w)
 		return w
@@ -44,7 +41,7 @@ func (c *Controller) observe(ctx context.Context, cluster *clusterv1.Cluster) Wo
 	if class.Status.ObservedGeneration != class.Generation {
 		return w
 	}
-	for _, read := range []func(context.Context, *World) error{c.blueprint, c.variables, c.objects, c.workers, c.templates, c.plan, c.lifecycle} {
+	for _, read := range []func(context.Context, *World) error{c.blueprint, c.variables, c.objects, c.workers, c.templates, c.plan, c.lifecycle, c.compute} {
 		if w.Err = read(ctx, &w); w.Err != nil {
 			return w
 		}

@@ -59,29 +59,29 @@ func TestWhatHooksHold(t *testing.T) {
 	w := aWorld()
 	w.Lifecycle = waits
 	w.Lifecycle.HoldCreation = true
-	d := Decide(t.Context(), w)
+	d := decide(t, w)
 	assert.Empty(t, d.Actions, "nothing is made")
 	assert.Equal(t, clusterv1.ClusterTopologyReconciledHookBlockingReason, d.Condition.Reason)
 	assert.Equal(t, "Hook H makes the cluster wait (a: no)\nHook I makes the cluster wait (b: no)", d.Condition.Message)
 	assert.Equal(t, 5*time.Second, d.After)
 
 	w.Lifecycle = lifecycle.Decision{Pending: []string{"A", "B"}, Step: "v1.37.2"}
-	d = Decide(t.Context(), w)
+	d = decide(t, w)
 	assert.Equal(t, Note{Pending: "A,B", Step: "v1.37.2"}, d.Actions[0], "what must not be forgotten is noted first")
 	w.Cluster.Annotations = map[string]string{runtimev1.PendingHooksAnnotation: "B,A", clusterv1.ClusterTopologyUpgradeStepAnnotation: "v1.37.2"}
-	d = Decide(t.Context(), w)
+	d = decide(t, w)
 	assert.NotEqual(t, Note{Pending: "A,B", Step: "v1.37.2"}, d.Actions[0], "once")
 
 	w = aWorld()
 	w.Cluster.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
 	w.ConsentBeforeDelete, w.Lifecycle = true, waits
-	d = Decide(t.Context(), w)
+	d = decide(t, w)
 	assert.Empty(t, d.Actions)
 	assert.Equal(t, 5*time.Second, d.After)
 	w.Err = errors.New("it is broken")
-	d = Decide(t.Context(), w)
+	d = decide(t, w)
 	assert.Empty(t, d.Actions, "who cannot be asked does not agree")
 	require.EqualError(t, d.Err, "it is broken")
 	w.Err, w.Lifecycle = nil, lifecycle.Decision{}
-	assert.Equal(t, []string{"consent"}, actions(Decide(t.Context(), w)))
+	assert.Equal(t, []string{"consent"}, actions(decide(t, w)))
 }

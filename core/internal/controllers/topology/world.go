@@ -38,8 +38,10 @@ type World struct {
 	Lifecycle lifecycle.Decision
 	// Steps and WorkerSteps are the versions that an upgrade goes through.
 	Steps, WorkerSteps []string
-	// Extensions are those behind external patches; nil where extensions are off.
-	Extensions patches.Extensions
+	// Versions and Topology are what all of the above comes to: which version each part gets, and the objects as they should be.
+	// Without an error, Topology is nil only while extensions hold the creation.
+	Versions upgrade.Decision
+	Topology *desired.Topology
 	// Err is what kept anything above from being read.
 	Err error
 }

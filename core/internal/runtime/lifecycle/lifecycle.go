@@ -1,6 +1,7 @@
-// Package lifecycle decides which hooks of the life of a cluster are due, and what holds until their extensions agree. It asks through
-// an interface; everything else in it is pure. What has been asked, and what must still be told, is kept in annotations of the
-// Cluster, so that an interruption loses nothing: a hook that comes after something is noted before that begins.
+// Package lifecycle decides which hooks of the life of a cluster are due, and what holds until their extensions agree. The decision is
+// pure: it names the next question until all are answered, and Settle asks them. What has been asked, and what must still be told, is
+// kept in annotations of the Cluster, so that an interruption loses nothing: a hook that comes after something is noted before that
+// begins.
 package lifecycle
 
 import (
@@ -28,7 +29,13 @@ type World struct {
 	Off bool
 	// Upgrade is the world of versions, without holds.
 	Upgrade upgrade.World
+
+	// answered is what extensions have said so far.
+	answered map[question]answers.Wait
 }
+
+// question tells the calls of one decision apart: no hook is called twice for one version.
+type question struct{ hook, to string }
 
 // Call is a question to, or news for, the extensions.
 type Call struct {
@@ -55,6 +62,9 @@ type Decision struct {
 	Waits []Wait
 	// AfterSeconds is when to ask again; zero if there is nothing to ask.
 	AfterSeconds int32
+
+	// due is a question that must be answered first; with one, nothing else in the decision counts.
+	due *Call
 }
 
 // Wait is a hook that makes the cluster wait.
@@ -65,41 +75,62 @@ func (w Wait) String() string {
 	return fmt.Sprintf("Hook %s makes the cluster wait (%s)", w.Hook, w.Message)
 }
 
+// Settle asks what is due, one question after the other, until nothing is, and returns what holds then. The first call that fails
+// ends it.
+func Settle(ctx context.Context, w World, ask Ask) (Decision, error) {
+	w.answered = map[question]answers.Wait{}
+	for {
+		d := decide(w)
+		if d.due == nil {
+			return d, nil
+		}
+		wait, err := ask(ctx, *d.due)
+		if err != nil {
+			return d, err
+		}
+		w.answered[question{d.due.Hook, d.due.To}] = wait
+	}
+}
+
 // run is a decision in the making.
 type run struct {
 	Decision
-	w   World
-	ask Ask
+	w World
 }
 
-// Decide asks what is due and says what holds. The first call that fails ends it.
-func Decide(ctx context.Context, w World, ask Ask) (Decision, error) {
-	r := &run{w: w, ask: ask, Decision: Decision{Pending: slices.Clone(w.Pending), Step: w.Step}}
+// decide says what holds, or what must be asked first.
+func decide(w World) Decision {
+	r := &run{w: w, Decision: Decision{Pending: slices.Clone(w.Pending), Step: w.Step}}
 	if !w.Created {
-		return r.Decision, r.create(ctx)
+		r.create()
+		return r.Decision
 	}
-	for _, stage := range []func(context.Context) error{r.initialized, r.controlPlaneDone, r.workersDone, r.doneBefore, r.begin, r.workersBegin, r.done} {
-		if err := stage(ctx); err != nil {
-			return r.Decision, err
+	for _, stage := range []func(){r.initialized, r.controlPlaneDone, r.workersDone, r.doneBefore, r.begin, r.workersBegin, r.done} {
+		if stage(); r.due != nil {
+			break
 		}
 	}
-	return r.Decision, nil
+	return r.Decision
 }
 
-// call asks, and notes who makes the cluster wait; it says whether the way is free.
-func (r *run) call(ctx context.Context, c Call) (free bool, err error) {
+// call says whether the way is free, and notes who makes the cluster wait. It is not free while nobody has been asked.
+func (r *run) call(c Call) (free bool) {
 	if r.w.Off {
-		return true, nil
+		return true
 	}
-	wait, err := r.ask(ctx, c)
-	if err != nil || wait.AfterSeconds == 0 {
-		return err == nil, err
+	wait, asked := r.w.answered[question{c.Hook, c.To}]
+	if !asked {
+		r.due = &c
+		return false
+	}
+	if wait.AfterSeconds == 0 {
+		return true
 	}
 	r.Waits = append(r.Waits, Wait{c.Hook, wait.Message})
 	if r.AfterSeconds == 0 || wait.AfterSeconds < r.AfterSeconds {
 		r.AfterSeconds = wait.AfterSeconds
 	}
-	return false, nil
+	return false
 }
 
 func (r *run) pending(name string) bool { return slices.Contains(r.Pending, name) }
@@ -116,23 +147,17 @@ func (r *run) told(name string) {
 	r.Pending = slices.DeleteFunc(r.Pending, func(p string) bool { return p == name })
 }
 
-func (r *run) create(ctx context.Context) error {
-	free, err := r.call(ctx, Call{Hook: hook.BeforeClusterCreate.Name})
+func (r *run) create() {
+	free := r.call(Call{Hook: hook.BeforeClusterCreate.Name})
 	if r.HoldCreation = !free; free {
 		r.note(hook.AfterControlPlaneInitialized.Name)
 	}
-	return err
 }
 
-func (r *run) initialized(ctx context.Context) error {
-	if !r.w.Initialized || !r.pending(hook.AfterControlPlaneInitialized.Name) {
-		return nil
-	}
-	free, err := r.call(ctx, Call{Hook: hook.AfterControlPlaneInitialized.Name})
-	if free {
+func (r *run) initialized() {
+	if r.w.Initialized && r.pending(hook.AfterControlPlaneInitialized.Name) && r.call(Call{Hook: hook.AfterControlPlaneInitialized.Name}) {
 		r.told(hook.AfterControlPlaneInitialized.Name)
 	}
-	return err
 }
 
 // List reads the hooks of an annotation.

@@ -47,7 +47,7 @@ func (l *life) ask(_ context.Context, c Call) (answers.Wait, error) {
 // step is one reconcile; interrupted, it ends after the note.
 func (l *life) step(t *testing.T, interrupted bool) {
 	t.Helper()
-	d, err := Decide(t.Context(), l.World, l.ask)
+	d, err := Settle(t.Context(), l.World, l.ask)
 	require.NoError(t, err)
 	l.last = d
 	l.Pending, l.Step = d.Pending, d.Step
@@ -174,7 +174,7 @@ func TestWhoeverWaitsHoldsWhatComesNext(t *testing.T) {
 			l.broken = name
 			var err error
 			for range 8 {
-				if _, err = Decide(t.Context(), l.World, l.ask); err != nil {
+				if _, err = Settle(t.Context(), l.World, l.ask); err != nil {
 					break
 				}
 				l.step(t, false)
@@ -272,7 +272,7 @@ func TestPlansOfCalls(t *testing.T) {
 	l := running("v1.33.0", "v1.37.2", group("v1.33.0"))
 	l.Upgrade.Steps = []string{"v1.34.0", "v1.35.0", "v1.36.0", "v1.37.2"}
 	var seen []Call
-	_, err := Decide(t.Context(), l.World, func(_ context.Context, c Call) (answers.Wait, error) {
+	_, err := Settle(t.Context(), l.World, func(_ context.Context, c Call) (answers.Wait, error) {
 		seen = append(seen, c)
 		return answers.Wait{}, nil
 	})

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"context"
 	"slices"
 
 	"github.com/slipway-capi/slipway/contract/extension/hook"
@@ -24,48 +23,38 @@ func (r *run) steps(c Call) Call {
 }
 
 // controlPlaneDone tells that a step of the control plane is done. Until extensions agree, neither workers nor the next step may begin.
-func (r *run) controlPlaneDone(ctx context.Context) error {
+func (r *run) controlPlaneDone() {
 	cp := r.w.Upgrade.ControlPlane
 	if cp == nil || !r.pending(hook.AfterControlPlaneUpgrade.Name) || !cp.Settled() || !upgrade.Same(cp.Version, r.w.Step) {
-		return nil
+		return
 	}
 	c := r.steps(Call{Hook: hook.AfterControlPlaneUpgrade.Name, To: cp.Version})
 	c.ControlPlane = slices.Insert(c.ControlPlane, 0, cp.Version)
-	free, err := r.call(ctx, c)
-	if err != nil {
-		return err
-	}
-	if !free {
+	if !r.call(c) {
 		r.Hold = Wait{c.Hook, ""}.Hold()
 		r.HoldWorkers = r.Hold
-		return nil
+		return
 	}
 	r.told(c.Hook)
-	return nil
 }
 
 // workersDone tells that a step of the workers is done. Until extensions agree, the control plane may not take the next one.
-func (r *run) workersDone(ctx context.Context) error {
+func (r *run) workersDone() {
 	cp := r.w.Upgrade.ControlPlane
 	if cp == nil || !r.pending(hook.AfterWorkersUpgrade.Name) || !cp.Settled() || r.HoldWorkers != "" {
-		return nil
+		return
 	}
 	d, err := upgrade.Decide(r.held())
 	if err != nil || !workersRest(r.w.Upgrade, d) {
-		return nil // what is wrong with versions is told by the decision about them
+		return // what is wrong with versions is told by the decision about them
 	}
 	c := r.steps(Call{Hook: hook.AfterWorkersUpgrade.Name, To: cp.Version})
 	c.Workers = slices.Insert(c.Workers, 0, cp.Version)
-	free, err := r.call(ctx, c)
-	if err != nil {
-		return err
-	}
-	if !free {
+	if !r.call(c) {
 		r.Hold = Wait{c.Hook, ""}.Hold()
-		return nil
+		return
 	}
 	r.told(c.Hook)
-	return nil
 }
 
 // workersRest says whether the workers are where the present version of the control plane takes them.
@@ -94,24 +83,24 @@ func changing(groups []upgrade.Workers, d upgrade.Groups) (out []upgrade.Workers
 }
 
 // begin asks before the control plane takes a version: whether the upgrade may begin, and then about this step.
-func (r *run) begin(ctx context.Context) error {
+func (r *run) begin() {
 	cp := r.w.Upgrade.ControlPlane
 	if cp == nil || r.Hold != "" {
-		return nil
+		return
 	}
 	d, err := upgrade.Decide(r.held())
 	if err != nil || upgrade.Same(d.ControlPlane, cp.Version) {
 		r.rest()
-		return nil
+		return
 	}
 	next := d.ControlPlane
 	begun := r.pending(hook.AfterClusterUpgrade.Name) || r.w.Off && upgrade.Same(r.w.Step, cp.Version)
 	if !begun {
 		if r.Hold = r.w.Held; r.Hold != "" {
-			return nil
+			return
 		}
-		if free, err := r.before(ctx, hook.BeforeClusterUpgrade.Name, r.w.Upgrade.Wanted); err != nil || !free {
-			return err
+		if !r.before(hook.BeforeClusterUpgrade.Name, r.w.Upgrade.Wanted) {
+			return
 		}
 		r.note(hook.AfterClusterUpgrade.Name)
 		if r.Step == "" {
@@ -120,23 +109,22 @@ func (r *run) begin(ctx context.Context) error {
 	}
 	// Who was interrupted between the note and the control plane has asked already.
 	if !r.pending(hook.AfterControlPlaneUpgrade.Name) || !upgrade.Same(r.w.Step, next) {
-		if free, err := r.before(ctx, hook.BeforeControlPlaneUpgrade.Name, next); err != nil || !free {
-			return err
+		if !r.before(hook.BeforeControlPlaneUpgrade.Name, next) {
+			return
 		}
 		r.note(hook.AfterControlPlaneUpgrade.Name)
 	}
 	if r.Step = next; r.w.Off && upgrade.Same(next, r.w.Upgrade.Wanted) {
 		r.Step = "" // the end of the way needs no mark
 	}
-	return nil
 }
 
-func (r *run) before(ctx context.Context, name, to string) (free bool, err error) {
-	free, err = r.call(ctx, r.steps(Call{Hook: name, From: r.w.Upgrade.ControlPlane.Version, To: to}))
-	if !free && err == nil {
+func (r *run) before(name, to string) (free bool) {
+	free = r.call(r.steps(Call{Hook: name, From: r.w.Upgrade.ControlPlane.Version, To: to}))
+	if !free {
 		r.Hold = Wait{name, ""}.Hold()
 	}
-	return free, err
+	return free
 }
 
 // rest forgets the step when nobody needs to know it: at the end of the way, with nothing to tell of it.
@@ -147,60 +135,51 @@ func (r *run) rest() {
 }
 
 // workersBegin asks before the first group of workers takes a version.
-func (r *run) workersBegin(ctx context.Context) error {
+func (r *run) workersBegin() {
 	if r.w.Upgrade.ControlPlane == nil || r.HoldWorkers != "" || r.pending(hook.AfterWorkersUpgrade.Name) {
-		return nil
+		return
 	}
 	d, err := upgrade.Decide(r.held())
 	if err != nil {
-		return nil
+		return
 	}
 	groups := append(changing(r.w.Upgrade.MachineDeployments, d.MachineDeployments), changing(r.w.Upgrade.MachinePools, d.MachinePools)...)
 	if len(groups) == 0 {
-		return nil
+		return
 	}
-	free, err := r.call(ctx, r.steps(Call{Hook: hook.BeforeWorkersUpgrade.Name, From: upgrade.Lowest(groups), To: d.ControlPlane}))
-	if err != nil {
-		return err
-	}
-	if !free {
+	if !r.call(r.steps(Call{Hook: hook.BeforeWorkersUpgrade.Name, From: upgrade.Lowest(groups), To: d.ControlPlane})) {
 		r.HoldWorkers = Wait{hook.BeforeWorkersUpgrade.Name, ""}.Hold()
-		return nil
+		return
 	}
 	r.note(hook.AfterWorkersUpgrade.Name)
-	return nil
 }
 
 // doneBefore tells that an upgrade is done whose end was not yet told when the next version was asked for. That one must not begin
 // before: it is another upgrade, with hooks of its own. While an upgrade is under way there is a step.
-func (r *run) doneBefore(ctx context.Context) error {
+func (r *run) doneBefore() {
 	cp := r.w.Upgrade.ControlPlane
 	if cp == nil || r.w.Step != "" || upgrade.Same(cp.Version, r.w.Upgrade.Wanted) || !r.rests(cp.Version) {
-		return nil
+		return
 	}
-	free, err := r.whole(ctx, cp.Version)
-	if err == nil && !free {
+	if !r.whole(cp.Version) {
 		r.Hold = Wait{hook.AfterClusterUpgrade.Name, ""}.Hold()
 		r.HoldWorkers = r.Hold
 	}
-	return err
 }
 
 // done tells that the whole cluster has the version that is wanted.
-func (r *run) done(ctx context.Context) error {
-	if !r.rests(r.w.Upgrade.Wanted) {
-		return nil
+func (r *run) done() {
+	if r.rests(r.w.Upgrade.Wanted) {
+		r.whole(r.w.Upgrade.Wanted)
 	}
-	_, err := r.whole(ctx, r.w.Upgrade.Wanted)
-	return err
 }
 
 // whole tells that the whole cluster has a version.
-func (r *run) whole(ctx context.Context, version string) (free bool, err error) {
-	if free, err = r.call(ctx, Call{Hook: hook.AfterClusterUpgrade.Name, To: version}); free {
+func (r *run) whole(version string) (free bool) {
+	if free = r.call(Call{Hook: hook.AfterClusterUpgrade.Name, To: version}); free {
 		r.told(hook.AfterClusterUpgrade.Name)
 	}
-	return free, err
+	return free
 }
 
 // rests says whether only the end of an upgrade to a version is still to be told.

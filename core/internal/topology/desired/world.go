@@ -79,6 +79,23 @@ type Topology struct {
 	MachinePools            []Pool
 }
 
+// Copy is a topology that can be changed without changing this one.
+func (t *Topology) Copy() *Topology {
+	out := &Topology{
+		Infrastructure: t.Infrastructure.DeepCopy(), ControlPlane: t.ControlPlane.DeepCopy(), ControlPlaneMachine: t.ControlPlaneMachine.DeepCopy(),
+		ControlPlaneHealthCheck: t.ControlPlaneHealthCheck.DeepCopy(),
+	}
+	for _, g := range t.MachineDeployments {
+		out.MachineDeployments = append(out.MachineDeployments, Deployment{
+			Name: g.Name, Object: g.Object.DeepCopy(), Bootstrap: g.Bootstrap.DeepCopy(), Infrastructure: g.Infrastructure.DeepCopy(), HealthCheck: g.HealthCheck.DeepCopy(),
+		})
+	}
+	for _, g := range t.MachinePools {
+		out.MachinePools = append(out.MachinePools, Pool{Name: g.Name, Object: g.Object.DeepCopy(), Bootstrap: g.Bootstrap.DeepCopy(), Infrastructure: g.Infrastructure.DeepCopy()})
+	}
+	return out
+}
+
 // Deployment is one worker group as a MachineDeployment. Bootstrap and Infrastructure are templates.
 type Deployment struct {
 	Name                      string
