@@ -171,7 +171,7 @@ func FuzzEdit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, spec, name string, size int64) {
 		var in map[string]any
 		if json.Unmarshal([]byte(spec), &in) != nil || in == nil {
-			t.Skip()
+			return
 		}
 		request := &hooks.GeneratePatchesRequest{Items: []hooks.GeneratePatchesRequestItem{item("md", spec)}}
 		response := &hooks.GeneratePatchesResponse{}
@@ -183,7 +183,7 @@ func FuzzEdit(f *testing.F) {
 			})
 		})
 		if err != nil {
-			t.Skip() // it does not fit the type
+			return // it does not fit the type
 		}
 		require.Len(t, response.Items, 1)
 		var patch struct {

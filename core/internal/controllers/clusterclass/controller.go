@@ -24,6 +24,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/patch"
 	"github.com/slipway-capi/slipway/contract/paused"
 	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
+	"github.com/slipway-capi/slipway/core/internal/topology/variables"
 )
 
 // FieldOwner is the name under which this controller writes.
@@ -54,7 +55,7 @@ func (c *Controller) SetupWithManager(ctx context.Context, mgr ctrl.Manager, con
 		WatchesMetadata(&apiextensionsv1.CustomResourceDefinition{}, handler.EnqueueRequestsFromMapFunc(c.ofCRD)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency})
 	if c.Hooks != nil {
-		wired.Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(c.ofExtension), builder.WithPredicates(extensionMatters()))
+		wired.Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(c.ofExtension), builder.WithPredicates(hookcall.Noticeable()))
 	}
 	self, err := wired.Build(c)
 	if err != nil {
@@ -77,7 +78,7 @@ func (c *Controller) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if ctx.Err() != nil {
 		return reconcile.Result{}, ctx.Err() // what was not finished says nothing about the class
 	}
-	if err := c.act(ctx, class, d); err != nil || !usesExtensions(class) {
+	if err := c.act(ctx, class, d); err != nil || !variables.FromExtensions(class) {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: discoverAgain}, nil

@@ -9,13 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
-	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
 	"github.com/slipway-capi/slipway/core/internal/runtime/answers"
 	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
@@ -98,16 +95,6 @@ func conflict(definitions []clusterv1.ClusterClassVariableDefinitionStatus) bool
 	return false
 }
 
-// usesExtensions says whether extensions define variables of a class.
-func usesExtensions(class *clusterv1.ClusterClass) bool {
-	for _, p := range class.Spec.Patches {
-		if p.External != nil && p.External.DiscoverVariablesExtension != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // ofExtension finds the classes that may wait for an extension.
 func (c *Controller) ofExtension(ctx context.Context, _ client.Object) []reconcile.Request {
 	list := &clusterv1.ClusterClassList{}
@@ -116,17 +103,9 @@ func (c *Controller) ofExtension(ctx context.Context, _ client.Object) []reconci
 	}
 	var out []reconcile.Request
 	for i := range list.Items {
-		if usesExtensions(&list.Items[i]) {
+		if variables.FromExtensions(&list.Items[i]) {
 			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}
 	return out
-}
-
-// extensionMatters passes changes of extensions that callers notice.
-func extensionMatters() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, after := e.ObjectOld.(*runtimev1.ExtensionConfig), e.ObjectNew.(*runtimev1.ExtensionConfig)
-		return before.Generation != after.Generation || !equality.Semantic.DeepEqual(before.Status, after.Status)
-	}}
 }

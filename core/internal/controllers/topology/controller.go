@@ -59,7 +59,7 @@ func (c *Controller) SetupWithManager(ctx context.Context, mgr ctrl.Manager, con
 		Watches(&clusterv1.MachineSet{}, member).Watches(&clusterv1.MachineHealthCheck{}, member).
 		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency})
 	if c.Hooks != nil {
-		wired.Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(c.ofExtension), builder.WithPredicates(extensionMatters()))
+		wired.Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(c.ofExtension), builder.WithPredicates(hookcall.Noticeable()))
 	}
 	self, err := wired.Build(c)
 	if err != nil {

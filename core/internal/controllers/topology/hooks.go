@@ -8,11 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
@@ -162,12 +159,4 @@ func (c *Controller) ofExtension(ctx context.Context, _ client.Object) []reconci
 		}
 	}
 	return out
-}
-
-// extensionMatters passes changes of extensions that callers notice.
-func extensionMatters() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, after := e.ObjectOld.(*runtimev1.ExtensionConfig), e.ObjectNew.(*runtimev1.ExtensionConfig)
-		return before.Generation != after.Generation || !equality.Semantic.DeepEqual(before.Status, after.Status)
-	}}
 }

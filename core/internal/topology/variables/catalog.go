@@ -63,6 +63,13 @@ func sources(v clusterv1.ClusterClassVariableStatus) string {
 	return strings.Join(out, ", ")
 }
 
+// FromExtensions says whether extensions define variables of a class.
+func FromExtensions(class *clusterv1.ClusterClass) bool {
+	return slices.ContainsFunc(class.Spec.Patches, func(p clusterv1.ClusterClassPatch) bool {
+		return p.External != nil && p.External.DiscoverVariablesExtension != ""
+	})
+}
+
 func (c *Catalog) find(name string) *variable {
 	i := slices.IndexFunc(c.known, func(v variable) bool { return v.name == name })
 	if i < 0 {

@@ -11,6 +11,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/core/internal/topology/classref"
 	"github.com/slipway-capi/slipway/core/internal/topology/upgrade"
+	"github.com/slipway-capi/slipway/core/internal/topology/variables"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/clusterclass"
 )
 
@@ -57,9 +58,7 @@ func ValidateAmong(ctx context.Context, cluster, before *clusterv1.Cluster, amon
 
 // waitsForExtensions says that the class takes variables from extensions that have not been asked about its last change.
 func waitsForExtensions(class *clusterv1.ClusterClass) bool {
-	return class.Status.ObservedGeneration != class.Generation && slices.ContainsFunc(class.Spec.Patches, func(p clusterv1.ClusterClassPatch) bool {
-		return p.External != nil && p.External.DiscoverVariablesExtension != ""
-	})
+	return class.Status.ObservedGeneration != class.Generation && variables.FromExtensions(class)
 }
 
 // workerClasses demands that every worker group is of a class that exists.

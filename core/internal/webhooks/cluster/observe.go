@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -14,8 +13,10 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/contractversion"
+	"github.com/slipway-capi/slipway/contract/extension/hook"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/core/internal/runtime/lifecycle"
 	"github.com/slipway-capi/slipway/core/internal/topology/classref"
 	"github.com/slipway-capi/slipway/core/internal/topology/variables"
 )
@@ -85,15 +86,11 @@ func (r reader) class(ctx context.Context, cluster *clusterv1.Cluster) (*cluster
 	return class, nil
 }
 
-// afterClusterUpgrade is the name of the hook that ends an upgrade.
-const afterClusterUpgrade = "AfterClusterUpgrade"
-
 // unfinished says what is still on its way to the version that a Cluster has.
 func (r reader) unfinished(ctx context.Context, cluster *clusterv1.Cluster) (string, error) {
 	wanted := cluster.Spec.Topology.Version
-	pending := strings.Split(cluster.Annotations[runtimev1.PendingHooksAnnotation], ",")
-	if slices.Contains(pending, afterClusterUpgrade) {
-		return "the hook AfterClusterUpgrade of the upgrade to " + wanted + " is still to be called", nil
+	if end := hook.AfterClusterUpgrade.Name; slices.Contains(lifecycle.List(cluster.Annotations[runtimev1.PendingHooksAnnotation]), end) {
+		return "the hook " + end + " of the upgrade to " + wanted + " is still to be called", nil
 	}
 	if said, err := r.controlPlane(ctx, cluster); err != nil || said != "" {
 		return said, err
