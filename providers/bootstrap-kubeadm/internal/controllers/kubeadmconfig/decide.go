@@ -18,6 +18,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/paused"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/kubeadm"
 	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/token"
 )
 
@@ -46,9 +47,9 @@ func Decide(w World) Decision {
 		yes := true
 		d.Config.Status.DataSecretName = ownerDataSecret(w)
 		d.Config.Status.Initialization.DataSecretCreated = &yes
-		d.done()
+		d.done(w)
 	case Done:
-		d.done()
+		d.done(w)
 		d.keepToken(w)
 	case InitControlPlane:
 		d.init(w)
@@ -83,7 +84,7 @@ func (d *Decision) init(w World) {
 	}
 	d.Actions = append(d.Actions, AcquireLock{Why: decision.Because("FirstControlPlane", "the control plane of cluster %s is not initialized", w.Cluster.Name)},
 		PersistSpec{Spec: *spec.DeepCopy()})
-	d.store(content)
+	d.store(w, content)
 }
 
 // join makes a further machine. What is filled into the spec is stored before anything is made from it.
@@ -110,16 +111,16 @@ func (d *Decision) join(w World, stage Stage) {
 	if t := spec.JoinConfiguration.Discovery.BootstrapToken.Token; t != "" && w.Remote.Connected && w.Remote.Err == nil && !w.Remote.Token.Exists {
 		d.Actions = append(d.Actions, EnsureToken{Token: t, Why: decision.Because("NewToken", "the machine needs a token to join")})
 	}
-	d.store(content)
+	d.store(w, content)
 	d.After = w.TokenTTL / 3
 }
 
-func (d *Decision) store(content []byte) {
+func (d *Decision) store(w World, content []byte) {
 	yes := true
 	d.Actions = append(d.Actions, StoreData{Content: content, Format: formatOf(&d.Config.Spec)})
 	d.Config.Status.DataSecretName = d.Config.Name
 	d.Config.Status.Initialization.DataSecretCreated = &yes
-	d.done()
+	d.done(w)
 }
 
 // certificateRetry is how often missing certificates are looked for: a Secret that a user supplies need not have the label by
@@ -273,9 +274,18 @@ func (d *Decision) rotate(w World) {
 	d.After = w.TokenTTL / 3
 }
 
-func (d *Decision) done() {
+// done says that the data is there, and what of the configuration the machine's kubeadm has no words for.
+func (d *Decision) done(w World) {
 	d.setCertificates(metav1.ConditionTrue, clusterv1.AvailableReason, "")
-	conditions.Set(d.Config, metav1.Condition{Type: bootstrapv1.KubeadmConfigDataSecretAvailableCondition, Status: metav1.ConditionTrue, Reason: clusterv1.AvailableReason})
+	conditions.Set(d.Config, metav1.Condition{Type: bootstrapv1.KubeadmConfigDataSecretAvailableCondition, Status: metav1.ConditionTrue, Reason: clusterv1.AvailableReason, Message: ignored(w)})
+}
+
+func ignored(w World) string {
+	fields := kubeadm.Dropped(&w.Config.Spec, version(w), controlPlane(w))
+	if len(fields) == 0 {
+		return ""
+	}
+	return "kubeadm of Kubernetes " + version(w) + " ignores " + strings.Join(fields, ", ")
 }
 
 func (d *Decision) waiting(message string) {

@@ -99,3 +99,16 @@ func TestTemplatesFromSecretsAreNotQuoted(t *testing.T) {
 		assert.NotContains(t, got.FileErr.Error(), marked)
 	}
 }
+
+// Conformance: KB-15
+func TestIgnoredFieldsAreTold(t *testing.T) {
+	serial := spec(func(s *bootstrapv1.KubeadmConfigSpec) { s.JoinConfiguration.NodeRegistration.ImagePullSerial = &no })
+	older := func(w *World) { w.Machine.Spec.Version = "v1.30.4" }
+	for _, w := range []World{world(serial, older), world(serial, older, created, left(ttl))} {
+		d := Decide(w)
+		require.True(t, conditions.IsTrue(d.Config, bootstrapv1.KubeadmConfigDataSecretAvailableCondition))
+		assert.Equal(t, "kubeadm of Kubernetes v1.30.4 ignores joinConfiguration.nodeRegistration.imagePullSerial",
+			conditions.Message(d.Config, bootstrapv1.KubeadmConfigDataSecretAvailableCondition), "as long as the machine is there")
+	}
+	assert.Empty(t, conditions.Message(Decide(world(serial)).Config, bootstrapv1.KubeadmConfigDataSecretAvailableCondition))
+}
