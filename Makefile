@@ -47,12 +47,17 @@ test-race: build binaries ## Run the tests of every module with the race detecto
 e2e: build binaries node-image ## Create, scale and delete a real cluster in Docker containers
 	go test -tags e2e -count=1 -p 1 -v -timeout 40m ./e2e/...
 
+.PHONY: e2e-upgrade
+e2e-upgrade: build binaries node-image ## Upgrade a real cluster to the next minor version, lose machines, scale (builds the older Kubernetes first; slow)
+	hack/nodeimage/build.sh v1.36
+	go test -tags e2e,upgrade -count=1 -v -timeout 60m -run TestDockerUpgrade ./e2e/lifecycle
+
 .PHONY: lint
 lint: ## Check formatting, go vet and staticcheck
 	@unformatted=$$(git ls-files '*.go' | xargs gofmt -l); \
 	if [ -n "$$unformatted" ]; then echo "run gofmt on:"; echo "$$unformatted"; exit 1; fi
 	go vet $(PACKAGES)
-	go vet -tags e2e ./e2e/...
+	go vet -tags e2e,upgrade ./e2e/...
 	go tool staticcheck $(PACKAGES)
 
 .PHONY: verify

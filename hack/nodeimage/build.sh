@@ -2,6 +2,7 @@
 # Builds slipway/node:<version>, the image of machines in containers, and slipway/haproxy, that of load balancers: Debian
 # packages, and Kubernetes, etcd, CoreDNS and the pod network built from their modules. Nothing happens when the image for
 # these very inputs exists. Needs root for the Debian packages, and a Docker engine.
+# usage: build.sh [MINOR]; the newest minor of hack/kubernetes is the default, and the one that slipway/haproxy comes from.
 set -euo pipefail
 shopt -s nullglob
 cd "$(dirname "$0")/../.."
@@ -11,7 +12,9 @@ here=hack/nodeimage
 cache=${SLIPWAY_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slipway}
 suite=bookworm
 
-kubernetes=$(awk '/k8s.io\/kubernetes v/ {print $NF; exit}' "$(ls -d hack/kubernetes/v*/ | sort -V | tail -1)go.mod")
+newest=$(basename "$(ls -d hack/kubernetes/v* | sort -V | tail -1)")
+minor=${1:-$newest}
+kubernetes=$(awk '/k8s.io\/kubernetes v/ {print $NF; exit}' "hack/kubernetes/$minor/go.mod")
 etcd=$(awk '/go.etcd.io\/etcd\/server\/v3 v/ {print $NF; exit}' hack/etcd/go.mod)
 coredns=$(awk '/github.com\/coredns\/coredns v/ {print $NF; exit}' hack/coredns/go.mod)
 network=$(awk '/github.com\/flannel-io\/flannel v/ {print $NF; exit}' hack/flannel/go.mod)
@@ -26,7 +29,7 @@ fi
 # Programs, each built once into the cache.
 bin=$cache/kubernetes/$kubernetes
 [ -x bin/slipway ] || go build -o bin/slipway ./cmd/slipway
-bin/slipway binaries --set kubernetes
+bin/slipway binaries --set kubernetes --version "$minor"
 bin/slipway binaries --set etcd
 build() { # build TARGET MODULE_FOLDER PACKAGE
   [ -x "$1" ] && return
@@ -127,6 +130,6 @@ docker exec $builder /setup.sh
 docker kill $builder >/dev/null
 docker commit --change 'ENTRYPOINT ["/usr/local/bin/entrypoint"]' --change 'CMD []' --change 'ENV container=docker' \
   --change "$path" --change "LABEL slipway.dev/key=$key" --change "LABEL slipway.dev/kubernetes=$kubernetes" $builder "$image" >/dev/null
-docker tag "$image" slipway/haproxy:latest
+[ "$minor" != "$newest" ] || docker tag "$image" slipway/haproxy:latest
 docker rmi slipway/node-base:latest "${images[@]}" >/dev/null 2>&1 || true
 say "built $image, $(docker image inspect -f '{{.Size}}' "$image" | numfmt --to=iec)"
