@@ -18,7 +18,6 @@ import (
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/paused"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
-	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/kubeadm"
 	"github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/internal/token"
 )
 
@@ -281,7 +280,7 @@ func (d *Decision) done(w World) {
 }
 
 func ignored(w World) string {
-	fields := kubeadm.Dropped(&w.Config.Spec, version(w), controlPlane(w))
+	fields := w.Config.Spec.Ignored(version(w), controlPlane(w))
 	if len(fields) == 0 {
 		return ""
 	}

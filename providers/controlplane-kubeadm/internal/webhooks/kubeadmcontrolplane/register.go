@@ -52,7 +52,7 @@ func (Webhook) Default(_ context.Context, controlPlane *controlplanev1.KubeadmCo
 
 // ValidateCreate judges a new control plane.
 func (w Webhook) ValidateCreate(_ context.Context, controlPlane *controlplanev1.KubeadmControlPlane) (admission.Warnings, error) {
-	return nil, invalid(controlPlane, Validate(controlPlane, w.Options))
+	return warnings(controlPlane), invalid(controlPlane, Validate(controlPlane, w.Options))
 }
 
 // ValidateUpdate judges a change. What leaves the spec alone passes: an object that later rules would refuse must
@@ -61,12 +61,25 @@ func (w Webhook) ValidateUpdate(_ context.Context, before, after *controlplanev1
 	if reflect.DeepEqual(before.Spec, after.Spec) {
 		return nil, nil
 	}
-	return nil, invalid(after, ValidateUpdate(before, after, w.Options))
+	return warnings(after), invalid(after, ValidateUpdate(before, after, w.Options))
 }
 
 // ValidateDelete allows every deletion.
 func (Webhook) ValidateDelete(context.Context, *controlplanev1.KubeadmControlPlane) (admission.Warnings, error) {
 	return nil, nil
+}
+
+// warnings tell what kubeadm of the version will not do; on the machine nobody would look for it.
+func warnings(controlPlane *controlplanev1.KubeadmControlPlane) admission.Warnings {
+	var out admission.Warnings
+	config, version := &controlPlane.Spec.KubeadmConfigSpec, controlPlane.Spec.Version
+	for _, name := range config.Ignored(version, true) {
+		out = append(out, fmt.Sprintf("spec.kubeadmConfigSpec.%s: kubeadm of Kubernetes %s ignores it", name, version))
+	}
+	for _, name := range config.Unknown(version) {
+		out = append(out, fmt.Sprintf("spec.kubeadmConfigSpec.%s: kubeadm of Kubernetes %s does not know this value, so its machines will not start", name, version))
+	}
+	return out
 }
 
 func invalid(controlPlane *controlplanev1.KubeadmControlPlane, problems field.ErrorList) error {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -205,4 +206,27 @@ func TestValidateUpdate(t *testing.T) {
 			assert.Equal(t, row.want, got)
 		})
 	}
+}
+
+// Conformance: KB-15
+func TestWarnings(t *testing.T) {
+	warningsOf := func(version string, algorithm string) []string {
+		controlPlane := valid()
+		controlPlane.Spec.Version = version
+		controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.EncryptionAlgorithm = algorithm
+		created, err := Webhook{}.ValidateCreate(t.Context(), controlPlane)
+		require.NoError(t, err)
+		updated, err := Webhook{}.ValidateUpdate(t.Context(), valid(), controlPlane)
+		_ = err // whether the change is allowed is another question
+		assert.Equal(t, created, updated)
+		unchanged, err := Webhook{}.ValidateUpdate(t.Context(), controlPlane, controlPlane)
+		require.NoError(t, err)
+		assert.Empty(t, unchanged, "nobody is told again at each write of a status")
+		return created
+	}
+	assert.Empty(t, warningsOf("v1.37.2", bootstrapv1.EncryptionAlgorithmECDSAP384))
+	assert.Equal(t, []string{"spec.kubeadmConfigSpec.clusterConfiguration.encryptionAlgorithm: kubeadm of Kubernetes v1.33.1 does not know this value, so its machines will not start"},
+		warningsOf("v1.33.1", bootstrapv1.EncryptionAlgorithmECDSAP384))
+	assert.Equal(t, []string{"spec.kubeadmConfigSpec.clusterConfiguration.encryptionAlgorithm: kubeadm of Kubernetes v1.30.1 ignores it"},
+		warningsOf("v1.30.1", bootstrapv1.EncryptionAlgorithmRSA4096))
 }
