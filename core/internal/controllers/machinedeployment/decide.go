@@ -50,7 +50,10 @@ func (d *Decision) delete(w World) {
 		d.After = lookAgain
 	}
 	if len(w.Sets) == 0 && !w.Unseen {
-		d.Deployment.Finalizers = slices.DeleteFunc(d.Deployment.Finalizers, func(f string) bool { return f == clusterv1.MachineDeploymentFinalizer })
+		// The other one is from a manager that was here before ours and kept templates by it; the topology controller sweeps those.
+		d.Deployment.Finalizers = slices.DeleteFunc(d.Deployment.Finalizers, func(f string) bool {
+			return f == clusterv1.MachineDeploymentFinalizer || f == clusterv1.MachineDeploymentTopologyFinalizer
+		})
 		return
 	}
 	if slices.Contains(w.Deployment.Finalizers, metav1.FinalizerOrphanDependents) {

@@ -58,7 +58,10 @@ func (d *Decision) delete(w World) {
 		d.After = lookAgain
 	}
 	if len(w.Machines) == 0 && !w.Unseen {
-		d.Set.Finalizers = slices.DeleteFunc(d.Set.Finalizers, func(f string) bool { return f == clusterv1.MachineSetFinalizer })
+		// The other one is from a manager that was here before ours and kept templates by it; the topology controller sweeps those.
+		d.Set.Finalizers = slices.DeleteFunc(d.Set.Finalizers, func(f string) bool {
+			return f == clusterv1.MachineSetFinalizer || f == clusterv1.MachineSetTopologyFinalizer
+		})
 		return
 	}
 	if slices.Contains(w.Set.Finalizers, metav1.FinalizerOrphanDependents) {
