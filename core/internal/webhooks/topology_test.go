@@ -2,7 +2,9 @@ package webhooks_test
 
 import (
 	"context"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -106,9 +108,58 @@ func TestClassesStayWhileClustersUseThem(t *testing.T) {
 	narrow := class.DeepCopy()
 	narrow.Spec.Variables[1].Schema.OpenAPIV3Schema.Enum = []clusterv1.JSON{{Raw: []byte(`"b"`)}}
 	require.NoError(t, c.Update(ctx, narrow))
-	require.Len(t, heard.texts, 1)
-	assert.Contains(t, heard.texts[0], `this change stops the topology of Cluster `+namespace+`/c: spec.topology.variables[zone].value: Unsupported value: "a"`)
+	assert.Contains(t, strings.Join(heard.texts, "\n"), `this change stops the topology of Cluster `+namespace+`/c: spec.topology.variables[zone].value: Unsupported value: "a"`)
 
 	require.NoError(t, c.Delete(ctx, cluster))
 	require.NoError(t, c.Delete(ctx, class))
+}
+
+// boats is the definition of a template that patches of classes change.
+var boats = fstest.MapFS{"boats.yaml": {Data: []byte(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: boattemplates.infrastructure.cluster.x-k8s.io}
+spec:
+  group: infrastructure.cluster.x-k8s.io
+  names: {kind: BoatTemplate, listKind: BoatTemplateList, plural: boattemplates, singular: boattemplate}
+  scope: Namespaced
+  versions:
+  - name: v1beta2
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {template: {type: object, properties: {
+      spec: {type: object, properties: {length: {type: integer}}}}}}}}}}
+`)}}
+
+// Conformance: TP-33, TP-34
+func TestPatchesAreComparedWithTheirTemplates(t *testing.T) {
+	ctx := t.Context()
+	c, heard := listening(t)
+	class := newClass(env.Namespace(t))
+	class.Spec.Workers.MachineDeployments[0].Infrastructure.TemplateRef = templateRef("BoatTemplate")
+	patch := func(kind, path, value string) {
+		class.Spec.Patches = []clusterv1.ClusterClassPatch{{Name: "p", Definitions: []clusterv1.PatchDefinition{{
+			Selector: clusterv1.PatchSelector{APIVersion: "infrastructure.cluster.x-k8s.io/v1beta2", Kind: kind, MatchResources: clusterv1.PatchSelectorMatchResources{
+				MachineDeploymentClass: &clusterv1.PatchSelectorMatchResourcesMachineDeploymentClass{Names: []string{"linux"}},
+			}},
+			JSONPatches: []clusterv1.JSONPatch{{Op: "add", Path: path, Value: clusterv1.JSON{Raw: []byte(value)}}},
+		}}}}
+	}
+	patch("BoatTemplate", "/spec/template/spec/lenght", "3")
+	err := c.Create(ctx, class.DeepCopy())
+	refused(t, err, "spec.patches[0].definitions[0].jsonPatches[0].path")
+	require.ErrorContains(t, err, "did you mean length?")
+	patch("BoatTemplate", "/spec/template/spec/length", `"3"`)
+	refused(t, c.Create(ctx, class.DeepCopy()), "spec.patches[0].definitions[0].jsonPatches[0].value")
+
+	patch("BoatTemplate", "/spec/template/spec/length", "3")
+	heard.texts = nil
+	require.NoError(t, c.Create(ctx, class.DeepCopy(), client.DryRunAll))
+	assert.Equal(t, []string{"clusters wait for templates that do not exist yet: DevClusterTemplate t, DevControlPlaneTemplate t, DevConfigTemplate t, BoatTemplate t"}, heard.texts)
+
+	class.Spec.Workers.MachineDeployments[0].Infrastructure.TemplateRef = templateRef("RaftTemplate")
+	patch("RaftTemplate", "/spec/template/spec/lenght", "3")
+	heard.texts = nil
+	require.NoError(t, c.Create(ctx, class))
+	assert.Contains(t, heard.texts, "patches are not compared with their templates: CustomResourceDefinition rafttemplates.infrastructure.cluster.x-k8s.io does not exist")
 }

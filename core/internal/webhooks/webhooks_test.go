@@ -29,7 +29,7 @@ var env *testenv.Environment
 
 func TestMain(m *testing.M) {
 	os.Exit(testenv.Main(m, &env, testenv.Options{
-		Files:       []fs.FS{config.Files},
+		Files:       []fs.FS{config.Files, boats},
 		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, addonsv1.AddToScheme, ipamv1.AddToScheme, runtimev1.AddToScheme},
 		Manager: func(_ context.Context, mgr ctrl.Manager) error {
 			flags := manager.NewFlags()

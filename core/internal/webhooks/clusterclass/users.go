@@ -18,8 +18,8 @@ import (
 // pageSize bounds one answer of the API server.
 const pageSize = 500
 
-// reader finds the Clusters that use a class. It asks the API server: a Cluster that was made a moment ago must not be missed, and
-// classes seldom change.
+// reader finds the Clusters that use a class, and its templates. It asks the API server: a Cluster that was made a moment ago must
+// not be missed, and classes seldom change.
 type reader struct{ live client.Reader }
 
 func newReader(mgr ctrl.Manager) reader { return reader{live: mgr.GetAPIReader()} }

@@ -14,6 +14,9 @@ import (
 	"github.com/slipway-capi/slipway/core/internal/webhooks/admission"
 )
 
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io;bootstrap.cluster.x-k8s.io;controlplane.cluster.x-k8s.io,resources=*,verbs=get
+
 // +kubebuilder:webhook:path=/validate-cluster-x-k8s-io-v1beta2-clusterclass,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,sideEffects=None,groups=cluster.x-k8s.io,resources=clusterclasses,verbs=create;update;delete,versions=v1beta2,name=validation.clusterclass.cluster.x-k8s.io,admissionReviewVersions=v1
 
 // Register adds the webhook to the manager.
@@ -25,15 +28,20 @@ func Register(mgr ctrl.Manager, features manager.Features) error {
 			return Validate(obj, before, features)
 		},
 		ValidateAmong: func(ctx context.Context, obj, before *clusterv1.ClusterClass) ([]string, field.ErrorList, error) {
+			templates, err := reader.templates(ctx, obj)
+			if err != nil {
+				return nil, nil, err
+			}
+			warnings, problems := ValidateTemplates(obj, before, templates)
 			if before == nil {
-				return nil, nil, nil
+				return warnings, problems, nil
 			}
 			users, err := reader.users(ctx, obj)
 			if err != nil {
 				return nil, nil, err
 			}
-			warnings, problems := ValidateAmong(ctx, obj, before, users)
-			return warnings, problems, nil
+			more, found := ValidateAmong(ctx, obj, before, users)
+			return append(warnings, more...), append(problems, found...), nil
 		},
 		Keep: func(ctx context.Context, obj *clusterv1.ClusterClass) (string, error) {
 			users, err := reader.users(ctx, obj)
