@@ -23,9 +23,16 @@ func (w *World) compute(ctx context.Context, extensions patches.Extensions) erro
 	}
 	w.Topology, err = desired.Compute(ctx, desired.World{
 		Cluster: w.Cluster, Blueprint: w.Blueprint, Current: w.Current, Versions: w.Versions, Values: w.Values, Overrides: w.Overrides, Extensions: extensions,
-		Suffix: func(purpose string) string { return suffix(w.Cluster, purpose) },
+		Suffix: w.suffix(),
 	})
 	return err
+}
+
+func (w World) suffix() func(purpose string) string {
+	if w.Suffix != nil {
+		return w.Suffix
+	}
+	return func(purpose string) string { return suffix(w.Cluster, purpose) }
 }
 
 // versions is the world of the upgrade decision.

@@ -60,8 +60,14 @@ func (c *Controller) blueprint(ctx context.Context, w *World) error {
 		errs = append(errs, err)
 		return o
 	}
-	class := w.Class.Spec
-	b := desired.Blueprint{Class: w.Class, MachineDeployments: map[string]desired.WorkerTemplates{}, MachinePools: map[string]desired.WorkerTemplates{}}
+	w.Blueprint = blueprint(w.Class, get)
+	return errors.Join(errs...)
+}
+
+// blueprint is a class with its templates, each as get finds it.
+func blueprint(c *clusterv1.ClusterClass, get func(classRef) *unstructured.Unstructured) desired.Blueprint {
+	class := c.Spec
+	b := desired.Blueprint{Class: c, MachineDeployments: map[string]desired.WorkerTemplates{}, MachinePools: map[string]desired.WorkerTemplates{}}
 	b.Infrastructure, b.ControlPlane = get(class.Infrastructure.TemplateRef), get(class.ControlPlane.TemplateRef)
 	b.ControlPlaneMachine = get(class.ControlPlane.MachineInfrastructure.TemplateRef)
 	for _, k := range class.Workers.MachineDeployments {
@@ -70,8 +76,7 @@ func (c *Controller) blueprint(ctx context.Context, w *World) error {
 	for _, k := range class.Workers.MachinePools {
 		b.MachinePools[k.Class] = desired.WorkerTemplates{Bootstrap: get(k.Bootstrap.TemplateRef), Infrastructure: get(k.Infrastructure.TemplateRef)}
 	}
-	w.Blueprint = b
-	return errors.Join(errs...)
+	return b
 }
 
 func (c *Controller) classTemplate(ctx context.Context, ref classRef, namespace string) (*unstructured.Unstructured, error) {

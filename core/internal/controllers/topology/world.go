@@ -38,6 +38,8 @@ type World struct {
 	Lifecycle lifecycle.Decision
 	// Steps and WorkerSteps are the versions that an upgrade goes through.
 	Steps, WorkerSteps []string
+	// Suffix ends the names of new objects; nil computes it from the identity of the Cluster.
+	Suffix func(purpose string) string
 	// Versions and Topology are what all of the above comes to: which version each part gets, and the objects as they should be.
 	// Without an error, Topology is nil only while extensions hold the creation.
 	Versions upgrade.Decision
