@@ -57,7 +57,7 @@ func New(out, errOut io.Writer) *cobra.Command {
 		"folder with everything that the management plane keeps (default $SLIPWAY_STATE_DIR, else slipway in the user's state folder)")
 	root.PersistentFlags().StringVar(&o.kubeconfig, "kubeconfig", "",
 		"management cluster to talk to (default $KUBECONFIG, else the management plane of --state-dir)")
-	root.AddCommand(newUp(o), newDown(o), newStatus(o), newSupervise(o), newBinaries(o), newWatch(o), newGet(o), newQuickstart(o))
+	root.AddCommand(newUp(o), newDown(o), newStatus(o), newSupervise(o), newBinaries(o), newWatch(o), newGet(o), newQuickstart(o), newClass(o))
 	return root
 }
 
