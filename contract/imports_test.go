@@ -9,7 +9,7 @@ import (
 )
 
 // pure are the packages that a provider can take without taking a framework with them.
-var pure = []string{"./api/...", "./accessors", "./conditions", "./labels", "./paused", "./decision", "./cloning", "./contractversion", "./extension/..."}
+var pure = []string{"./api/...", "./accessors", "./bootstrapreport", "./conditions", "./labels", "./paused", "./decision", "./cloning", "./contractversion", "./extension/..."}
 
 // allowed are the modules whose packages they may import directly, besides their own and the standard library.
 var allowed = []string{"k8s.io/apimachinery/", "k8s.io/api/", "k8s.io/utils/", "github.com/slipway-capi/slipway/contract/"}

@@ -6,9 +6,11 @@ import (
 	"sort"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/bootstrapreport"
 )
 
 // The contract versions that provider objects may implement.
@@ -106,6 +108,12 @@ func (InfrastructureMachineContract) Interruptible() Path[bool] {
 // Capacity is what a machine of this template offers, for scaling from zero.
 func (InfrastructureMachineContract) Capacity() Path[corev1.ResourceList] {
 	return at[corev1.ResourceList]("status.capacity")
+}
+
+// BootstrapFailure reads why the machine's first boot made no Node of it; nil if the provider tells nothing. Where it
+// stands does not depend on the contract version; see package bootstrapreport.
+func (InfrastructureMachineContract) BootstrapFailure(obj *unstructured.Unstructured) *metav1.Condition {
+	return bootstrapreport.Of(obj)
 }
 
 // InfrastructureMachinePoolContract has the paths of an InfraMachinePool (contract rules IP1 to IP9).

@@ -8,7 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/slipway-capi/slipway/contract/accessors"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/bootstrapreport"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/core/internal/outdated"
 )
@@ -18,6 +20,7 @@ var ownConditions = []string{
 	clusterv1.AvailableCondition, clusterv1.ReadyCondition, clusterv1.MachineUpToDateCondition, clusterv1.BootstrapConfigReadyCondition,
 	clusterv1.InfrastructureReadyCondition, clusterv1.MachineNodeHealthyCondition, clusterv1.MachineNodeReadyCondition,
 	clusterv1.MachineUpdatingCondition, clusterv1.DeletingCondition, clusterv1.PausedCondition,
+	bootstrapreport.ConditionType,
 }
 
 // slowDeletion is when a deletion takes so long that it is worth a word.
@@ -34,6 +37,7 @@ func (d *Decision) describe(w World) {
 	}
 	conditions.Set(m, bootstrapReady(w, m))
 	conditions.Set(m, infrastructureReady(w, m))
+	d.bootstrapFailed(w)
 	d.nodeConditions(w)
 	conditions.Set(m, condition(clusterv1.MachineUpdatingCondition, metav1.ConditionFalse, clusterv1.MachineNotUpdatingReason, ""))
 	if c := upToDate(w, m.Status.NodeInfo.KubeletVersion); c != nil {
@@ -85,6 +89,28 @@ func mirrored(w World, r Referred, target, kind, flag string, was bool) metav1.C
 	return conditions.Mirror(source, target, conditions.FlagFallback(kind, flag, was))
 }
 
+// bootstrapFailed shows why the first boot has made no Node yet, as the infrastructure tells it. While that cannot be read,
+// what is known stays.
+func (d *Decision) bootstrapFailed(w World) {
+	m := d.Machine
+	if w.Infrastructure.Err != nil {
+		return
+	}
+	if w.Infrastructure.Object == nil || m.Status.NodeRef.Name != "" {
+		conditions.Delete(m, bootstrapreport.ConditionType)
+		return
+	}
+	c := accessors.InfrastructureMachine(w.Infrastructure.Object.Contract).BootstrapFailure(w.Infrastructure.Object.Unstructured)
+	if c == nil {
+		conditions.Delete(m, bootstrapreport.ConditionType)
+		return
+	}
+	if c.Status == metav1.ConditionTrue && !conditions.IsTrue(m, bootstrapreport.ConditionType) {
+		d.Events = append(d.Events, Event{"BootstrapFailed", bootstrapreport.HeadlineOf(c.Message)})
+	}
+	conditions.Set(m, *c)
+}
+
 // nodeConditions sets NodeReady and NodeHealthy.
 func (d *Decision) nodeConditions(w World) {
 	m := d.Machine
@@ -99,7 +125,7 @@ func (d *Decision) nodeConditions(w World) {
 	case !infrastructure:
 		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, "Waiting for Cluster status.initialization.infrastructureProvisioned to be true")
 	case !controlPlane:
-		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, "Waiting for Cluster control plane to be initialized")
+		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, "Waiting for Cluster control plane to be initialized"+d.because())
 	case !w.Node.Connected:
 		d.connectionDown(w, set)
 	case w.Node.Err != nil:
@@ -116,10 +142,19 @@ func (d *Decision) nodeConditions(w World) {
 	case w.deleting():
 		set(metav1.ConditionUnknown, clusterv1.MachineNodeDoesNotExistReason, "Node does not exist")
 	case m.Spec.ProviderID != "":
-		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, "Waiting for a Node with spec.providerID "+m.Spec.ProviderID+" to exist")
+		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, "Waiting for a Node with spec.providerID "+m.Spec.ProviderID+" to exist"+d.because())
 	default:
-		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, fmt.Sprintf("Waiting for %s to report spec.providerID", m.Spec.InfrastructureRef.Kind))
+		set(metav1.ConditionUnknown, clusterv1.InspectionFailedReason, fmt.Sprintf("Waiting for %s to report spec.providerID%s", m.Spec.InfrastructureRef.Kind, d.because()))
 	}
+}
+
+// because says why a Node that is awaited does not come, as far as that is known.
+func (d *Decision) because() string {
+	c := conditions.Get(d.Machine, bootstrapreport.ConditionType)
+	if c == nil {
+		return ""
+	}
+	return ": " + bootstrapreport.HeadlineOf(c.Message)
 }
 
 // connectionDown keeps what was last known for a while, then says that it is not known any more.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/bootstrapreport"
 	"github.com/slipway-capi/slipway/contract/conditions"
 )
 
@@ -132,6 +133,50 @@ func TestConditions(t *testing.T) {
 			assert.Contains(t, got.Message, c.message)
 		})
 	}
+}
+
+// failedBoot is what an infrastructure machine tells of a first boot that made no Node.
+func failedBoot(w *World) {
+	message := "kubeadm join failed in phase preflight: Port 10250 is in use\nNext: free it.\nThe output ended with:\n  --token abcdef.0123456789abcdef"
+	w.Infrastructure = found("FakeMachine", map[string]any{"providerID": providerIDOfM}, map[string]any{
+		"initialization": map[string]any{"provisioned": true},
+		"conditions":     []any{map[string]any{"type": bootstrapreport.ConditionType, "status": "True", "reason": "PortInUse", "message": message}},
+	})
+	w.Node, w.Machine.Status.NodeRef.Name = NodeView{Connected: true}, ""
+}
+
+// TestWhyThereIsNoNode: the Machine has the whole report in a condition of its own, and its first line wherever a Node is
+// awaited, also while the control plane is not there yet.
+func TestWhyThereIsNoNode(t *testing.T) {
+	w := world(failedBoot)
+	d := Decide(w)
+	c := conditions.Get(d.Machine, bootstrapreport.ConditionType)
+	require.NotNil(t, c)
+	assert.Equal(t, isTrueNow, c.Status)
+	assert.Equal(t, "PortInUse", c.Reason)
+	assert.Contains(t, c.Message, "Next: free it.")
+	assert.NotContains(t, c.Message, "0123456789abcdef", "not every provider takes secrets out")
+	const line = ": kubeadm join failed in phase preflight: Port 10250 is in use"
+	waits := "Waiting for a Node with spec.providerID " + providerIDOfM + " to exist" + line
+	assert.Equal(t, waits, conditions.Message(d.Machine, clusterv1.MachineNodeHealthyCondition))
+	assert.Equal(t, clusterv1.InspectionFailedReason, conditions.Reason(d.Machine, clusterv1.MachineNodeHealthyCondition))
+	assert.Contains(t, conditions.Message(d.Machine, clusterv1.ReadyCondition), waits)
+	assert.Equal(t, []Event{{"BootstrapFailed", line[2:]}}, d.Events)
+
+	w.Machine = d.Machine
+	assert.Empty(t, Decide(w).Events, "told once")
+	unreadable := w
+	unreadable.Infrastructure = Referred{Err: errRead}
+	assert.NotNil(t, conditions.Get(Decide(unreadable).Machine, bootstrapreport.ConditionType), "known is known")
+
+	first := world(failedBoot, func(w *World) { w.Cluster.Status.Initialization.ControlPlaneInitialized = nil })
+	assert.Equal(t, "Waiting for Cluster control plane to be initialized"+line, conditions.Message(Decide(first).Machine, clusterv1.MachineNodeReadyCondition))
+
+	up := world(failedBoot, machineWith(func(m *clusterv1.Machine) {
+		m.Status.Conditions, m.Status.NodeRef.Name = d.Machine.Status.Conditions, "n"
+	}))
+	up.Node = world().Node
+	assert.Nil(t, conditions.Get(Decide(up).Machine, bootstrapreport.ConditionType), "there is a Node")
 }
 
 // Conformance: MA-43, MA-49

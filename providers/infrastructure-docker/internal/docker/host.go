@@ -65,7 +65,7 @@ func (h *Host) imageFor(ctx context.Context, images []string) (string, error) {
 	}
 	image := images[len(images)-1]
 	if err := h.Engine.Pull(ctx, image); err != nil {
-		return "", fmt.Errorf("none of the images %s is here, and pulling the last failed: %w", strings.Join(images, ", "), err)
+		return "", fmt.Errorf("none of the images %s is here, and pulling the last failed: %w: %w", strings.Join(images, ", "), errImage, err)
 	}
 	return image, nil
 }

@@ -3,6 +3,7 @@ package docker
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -125,8 +126,16 @@ func (h *Host) bootstrap(ctx context.Context, s MachineSpec, data []byte, ignore
 	if limit == 0 {
 		limit = defaultBootstrapTimeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	err := h.carryOut(within, s, data, limit, ignored)
+	if err != nil && errors.Is(err, ErrBootstrap) && ctx.Err() == nil {
+		return h.blackBox(ctx, s, data, err)
+	}
+	return err
+}
+
+func (h *Host) carryOut(ctx context.Context, s MachineSpec, data []byte, limit time.Duration, ignored func([]string)) error {
 	state, err := h.state(ctx, s, limit)
 	if err != nil {
 		return err
@@ -148,13 +157,13 @@ func (h *Host) bootstrap(ctx context.Context, s MachineSpec, data []byte, ignore
 			return err
 		}
 	}
-	return h.verdict(ctx, s, state)
+	return verdict(s.Container(), state)
 }
 
 func (h *Host) state(ctx context.Context, s MachineSpec, limit time.Duration) (string, error) {
 	result, err := h.Engine.Exec(ctx, s.Container(), shell(bootstrapState))
 	if ctx.Err() == context.DeadlineExceeded {
-		return "", fmt.Errorf("%w: it did not end within %s%s", ErrBootstrap, limit, h.logTail(context.WithoutCancel(ctx), s.Container()))
+		return "", fmt.Errorf("%w: it did not end within %s", errTime, limit)
 	}
 	if err != nil {
 		return "", fmt.Errorf("following the bootstrap of container %s: %w", s.Container(), err)
@@ -162,29 +171,26 @@ func (h *Host) state(ctx context.Context, s MachineSpec, limit time.Duration) (s
 	return strings.TrimSpace(result.Stdout), nil
 }
 
-// verdict names the first command that failed; later ones often fail for its sake.
-func (h *Host) verdict(ctx context.Context, s MachineSpec, state string) error {
+// verdict says why a bootstrap has failed. What is known of its steps says more than the result alone.
+func verdict(container, state string) error {
 	first, rest, _ := strings.Cut(state, "\n")
 	switch first {
 	case bootstrapCompleted:
 		return nil
 	case bootstrapLost:
-		return fmt.Errorf("%w: it began and neither runs nor has a result; the container may have restarted meanwhile", ErrBootstrap)
+		return fmt.Errorf("%w: it began and neither runs nor has a result; the container may have restarted meanwhile", errLost)
 	case bootstrapNew:
-		return fmt.Errorf("the bootstrap of container %s did not start", s.Container())
+		return fmt.Errorf("the bootstrap of container %s did not start", container)
 	}
 	cause, _, _ := strings.Cut(rest, "\n")
-	return fmt.Errorf("%w: %s%s", ErrBootstrap, cause, h.logTail(ctx, s.Container()))
+	return fmt.Errorf("%w: %s", ErrBootstrap, cause)
 }
 
 func (h *Host) script(ctx context.Context, s MachineSpec, data []byte) (script string, ignored []string, err error) {
 	name := s.Container()
-	document, err := cloudconfig.Parse(data, map[string]string{
-		"local_hostname": name, "hostname": name, "instance_id": name, "provider_id": ProviderID(name), "cloud_name": "docker",
-		"availability_zone": s.FailureDomain,
-	})
+	document, err := cloudconfig.Parse(data, variables(s))
 	if err != nil {
-		return "", nil, fmt.Errorf("%w: %w", ErrBootstrap, err)
+		return "", nil, fmt.Errorf("%w: %w", errData, err)
 	}
 	container := cloudconfig.Container{ProviderID: ProviderID(name)}
 	result, err := h.Engine.Exec(ctx, name, shell(foreignKubelet))
@@ -195,4 +201,13 @@ func (h *Host) script(ctx context.Context, s MachineSpec, data []byte) (script s
 		container.KubeletArguments = cloudconfig.ForeignKubelet()
 	}
 	return cloudconfig.Script(cloudconfig.Adapt(document, container)), document.Ignored, nil
+}
+
+// variables fill the templates of a document.
+func variables(s MachineSpec) map[string]string {
+	name := s.Container()
+	return map[string]string{
+		"local_hostname": name, "hostname": name, "instance_id": name, "provider_id": ProviderID(name), "cloud_name": "docker",
+		"availability_zone": s.FailureDomain,
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/slipway-capi/slipway/contract/bootstrapreport"
 )
 
 // Stage is how far a machine has come.
@@ -32,6 +34,8 @@ type Progress struct {
 	Err error
 	// RetryAt is when the machine may be started again; zero if that makes no sense.
 	RetryAt time.Time
+	// Report says why the machine does not come up, without secrets: the last failure, until its stage is over.
+	Report *bootstrapreport.Report
 	// Ignored are the keys of the bootstrap data that have no effect in a container.
 	Ignored []string
 }
@@ -52,6 +56,8 @@ type task struct {
 	cancel   context.CancelFunc
 	done     chan struct{}
 	attempts int
+	// failedAt is the stage of the report.
+	failedAt Stage
 }
 
 // Progress returns what is known of a machine in this process.
@@ -81,7 +87,7 @@ func (h *Host) Start(ctx context.Context, s MachineSpec, data func(context.Conte
 	}
 	// The task outlives the reconcile that starts it.
 	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	t.progress, t.done = Progress{Stage: Creating}, make(chan struct{})
+	t.progress, t.done = Progress{Stage: Creating, Report: t.progress.Report}, make(chan struct{})
 	t.attempts++
 	go h.run(ctx, s, data, t)
 }
@@ -92,6 +98,9 @@ func (h *Host) run(ctx context.Context, s MachineSpec, data func(context.Context
 	report := func(change func(*Progress)) {
 		h.mu.Lock()
 		change(&t.progress)
+		if t.progress.Stage > t.failedAt {
+			t.progress.Report = nil // it got further than last time
+		}
 		h.mu.Unlock()
 		if h.Changed != nil && ctx.Err() == nil {
 			h.Changed(s.Key)
@@ -102,9 +111,12 @@ func (h *Host) run(ctx context.Context, s MachineSpec, data func(context.Context
 		p.Err = err
 		switch {
 		case err == nil:
-			p.Stage = Completed
+			p.Stage, p.Report = Completed, nil
 		case !errors.Is(err, ErrBootstrap):
 			p.RetryAt = time.Now().Add(min(firstRetry<<min(t.attempts-1, 10), lastRetry))
+		}
+		if err != nil {
+			p.Report, t.failedAt = explain(p.Stage, err), p.Stage
 		}
 	})
 }

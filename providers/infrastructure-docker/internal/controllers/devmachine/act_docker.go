@@ -43,10 +43,10 @@ func (c *Controller) bootstrapData(w World) func(context.Context) ([]byte, error
 			return nil, fmt.Errorf("reading the bootstrap data: %w", err)
 		}
 		if format := string(secret.Data["format"]); format != "" && format != "cloud-config" {
-			return nil, fmt.Errorf("%w: bootstrap data of format %q cannot be carried out in a container, use cloud-config", docker.ErrBootstrap, format)
+			return nil, docker.ErrData("bootstrap data of format %q cannot be carried out in a container, use cloud-config", format)
 		}
 		if len(secret.Data["value"]) == 0 {
-			return nil, fmt.Errorf("%w: Secret %s has no bootstrap data under its key \"value\"", docker.ErrBootstrap, key.Name)
+			return nil, docker.ErrData("Secret %s has no bootstrap data under its key \"value\"", key.Name)
 		}
 		return secret.Data["value"], nil
 	}

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/bootstrapreport"
 	"github.com/slipway-capi/slipway/contract/certificates"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
@@ -34,6 +35,7 @@ var ownConditions = []string{
 	clusterv1.ReadyCondition, clusterv1.PausedCondition, infrav1.DevMachineInMemoryVMProvisionedCondition, infrav1.DevMachineInMemoryNodeProvisionedCondition,
 	infrav1.DevMachineInMemoryEtcdProvisionedCondition, infrav1.DevMachineInMemoryAPIServerProvisionedCondition, infrav1.DevMachineDockerContainerProvisionedCondition,
 	infrav1.DevMachineDockerCGroupsReadyCondition, infrav1.DevMachineDockerPreLoadedImagesReadyCondition, infrav1.DevMachineBootstrapCompletedCondition,
+	bootstrapreport.ConditionType,
 }
 
 // Controller reconciles DevMachines.

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/bootstrapreport"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/paused"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
@@ -69,8 +70,26 @@ func (d *Decision) set(kind string, ok bool, reason, message string) {
 	conditions.Set(d.DevMachine, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message})
 }
 
-func (d *Decision) summarize(types []string) {
-	conditions.Set(d.DevMachine, conditions.Summary(d.DevMachine, clusterv1.ReadyCondition, conditions.SummaryOptions{For: types}))
+// summarize sums up in Ready. The message of a condition that tells of a failure at length is only its first line there:
+// it travels on to the Machine and to those above it.
+func (d *Decision) summarize(types ...string) {
+	opts := conditions.SummaryOptions{For: types}
+	for _, t := range types {
+		if c := conditions.Get(d.DevMachine, t); c != nil && c.Status != metav1.ConditionTrue {
+			c.Message = bootstrapreport.HeadlineOf(c.Message)
+			opts.Override = append(opts.Override, *c)
+		}
+	}
+	conditions.Set(d.DevMachine, conditions.Summary(d.DevMachine, clusterv1.ReadyCondition, opts))
+}
+
+// blackBox tells why the machine does not come up, in the condition that the core looks at; nil takes it back.
+func (d *Decision) blackBox(r *bootstrapreport.Report) {
+	if r == nil {
+		conditions.Delete(d.DevMachine, bootstrapreport.ConditionType)
+		return
+	}
+	conditions.Set(d.DevMachine, r.Condition())
 }
 
 func (d *Decision) look(after time.Duration) {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/bootstrapreport"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/docker"
@@ -61,10 +62,8 @@ var steps = []step{
 }
 
 func (d *Decision) docker(w World) {
-	defer d.summarize([]string{
-		infrav1.DevMachineDockerContainerProvisionedCondition, infrav1.DevMachineDockerCGroupsReadyCondition,
-		infrav1.DevMachineDockerPreLoadedImagesReadyCondition, infrav1.DevMachineBootstrapCompletedCondition,
-	})
+	defer d.summarize(infrav1.DevMachineDockerContainerProvisionedCondition, infrav1.DevMachineDockerCGroupsReadyCondition,
+		infrav1.DevMachineDockerPreLoadedImagesReadyCondition, infrav1.DevMachineBootstrapCompletedCondition)
 	if reason, message, waiting := waits(w); waiting && d.DevMachine.Spec.ProviderID == "" {
 		d.report(docker.Creating, reason, message)
 		return
@@ -100,9 +99,13 @@ func (d *Decision) advance(w World, running bool) {
 	if p.Stage == docker.Idle && running && verdict != nil {
 		d.report(docker.Completed, "", "")
 		conditions.Set(d.DevMachine, *verdict)
+		if verdict.Status == metav1.ConditionTrue {
+			d.blackBox(nil)
+		}
 		d.located(w)
 		return
 	}
+	d.blackBox(p.Report)
 	switch {
 	case p.Stage == docker.Idle:
 		d.Actions = append(d.Actions, StartMachine{})
@@ -111,9 +114,9 @@ func (d *Decision) advance(w World, running bool) {
 	case p.Err == nil:
 		d.report(p.Stage, "", ignored(p))
 	case p.Terminal() && p.Stage == docker.Bootstrapping:
-		d.report(p.Stage, infrav1.DevMachineDockerBootstrapFailedReason, p.Err.Error())
+		d.report(p.Stage, infrav1.DevMachineDockerBootstrapFailedReason, told(p))
 	default:
-		d.report(p.Stage, brokenReason(p.Stage), p.Err.Error())
+		d.report(p.Stage, brokenReason(p.Stage), told(p))
 		if !w.Now.Before(p.RetryAt) {
 			d.Actions = append(d.Actions, StartMachine{})
 		} else {
@@ -137,6 +140,14 @@ func (d *Decision) verdict(w World) *metav1.Condition {
 	return &metav1.Condition{
 		Type: infrav1.DevMachineBootstrapCompletedCondition, Status: metav1.ConditionTrue, Reason: infrav1.DevMachineDockerBootstrapCompletedReason,
 	}
+}
+
+// told is what a failure has to say, without secrets.
+func told(p docker.Progress) string {
+	if p.Report != nil {
+		return p.Report.Message()
+	}
+	return bootstrapreport.Redactor{}.Redact(p.Err.Error())
 }
 
 func ignored(p docker.Progress) string {

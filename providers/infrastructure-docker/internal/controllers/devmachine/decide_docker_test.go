@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/bootstrapreport"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/docker"
@@ -133,6 +134,34 @@ func TestDecideDocker(t *testing.T) {
 			assert.Equal(t, x.err, d.Err)
 		})
 	}
+}
+
+// TestBlackBoxOfContainers: the condition tells at length what Ready only names, and goes when there is nothing to tell.
+func TestBlackBoxOfContainers(t *testing.T) {
+	failed := fmt.Errorf("%w: kubeadm", docker.ErrBootstrap)
+	report := &bootstrapreport.Report{Step: "kubeadm join", Phase: "preflight", Cause: bootstrapreport.PortInUse, Output: "one\ntwo"}
+	broken := containerWorld(running, at(docker.Bootstrapping, failed, time.Time{}))
+	broken.Docker.Progress.Report = report
+	d := Decide(broken)
+	c := conditions.Get(d.DevMachine, bootstrapreport.ConditionType)
+	require.NotNil(t, c)
+	assert.Equal(t, metav1.ConditionTrue, c.Status)
+	assert.Equal(t, "PortInUse", c.Reason)
+	assert.Equal(t, report.Message(), c.Message)
+	assert.Equal(t, report.Message(), conditions.Message(d.DevMachine, infrav1.DevMachineBootstrapCompletedCondition))
+	assert.Equal(t, "* BootstrapCompleted: kubeadm join failed in phase preflight", conditions.Message(d.DevMachine, clusterv1.ReadyCondition))
+
+	again := containerWorld(running, provisionedBefore)
+	again.DevMachine.Status = d.DevMachine.Status
+	assert.Equal(t, *c, *conditions.Get(Decide(again).DevMachine, bootstrapreport.ConditionType), "another process keeps what this one found out")
+
+	pulling := containerWorld(at(docker.Creating, nil, time.Time{}))
+	pulling.Docker.Progress.Report = &bootstrapreport.Report{Step: "getting the image of the machine", Cause: bootstrapreport.MachineImageUnavailable, Retried: true}
+	assert.Equal(t, metav1.ConditionFalse, conditions.Get(Decide(pulling).DevMachine, bootstrapreport.ConditionType).Status, "it may yet come up")
+
+	done := containerWorld(running, at(docker.Completed, nil, time.Time{}))
+	done.DevMachine.Status = d.DevMachine.Status
+	assert.Nil(t, conditions.Get(Decide(done).DevMachine, bootstrapreport.ConditionType))
 }
 
 func TestProvisionedContainer(t *testing.T) {

@@ -139,7 +139,7 @@ func (d *Decision) follow(phases []phase, present int) {
 		}
 		d.set(p.condition, false, reason, "")
 	}
-	d.summarize(types)
+	d.summarize(types...)
 }
 
 // provisioned reports the machine with its first phase: the Node comes later.

@@ -217,7 +217,7 @@ func TestScriptRunsCommands(t *testing.T) {
 	}{
 		{"all go well", []string{"true", "true"}, "completed\n"},
 		{"they share variables", []string{"a=1", `[ "$a" = 1 ]`}, "completed\n"},
-		{"the first failure is named, the rest runs", []string{"true", "(exit 3)", "false"}, "failed\nruncmd 2 of 3 ended with status 3\nruncmd 3 of 3 ended with status 1\n"},
+		{"the first failure is named, the rest runs", []string{"true", "(exit 3)", "false"}, "failed\nruncmd[1] ended with status 3\nruncmd[2] ended with status 1\n"},
 		{"one ends the script", []string{"exit 4", "true"}, "failed\nruncmd ended early with status 4\n"},
 		{"the sentinel counts", []string{`echo success > "$_slipway_state/../run/bootstrap-success.complete"`, "false"}, "completed\n"},
 	} {

@@ -24,14 +24,21 @@ const (
 	StartSentinel = "/run/cluster-api/capd.bootstrap.started"
 )
 
+// noting are functions for both shells: each step notes when it begins and how it ends.
+const noting = `begin() { _slipway_step=$1; printf 'begin\t%s\t%s\n' "$1" "$(wc -c <"$_slipway_state/log")" >>"$_slipway_state/steps"; }
+end() {
+  printf 'end\t%s\n' "$1" >>"$_slipway_state/steps"
+  [ "$1" -eq 0 ] || echo "$_slipway_step ended with status $1" >>"$_slipway_state/failed"
+}
+`
+
 const prologue = `#!/bin/bash
 state=` + StateFolder + `
 export _slipway_state=$state
 umask 022
 exec >>$state/log 2>&1 </dev/null
-rm -f $state/failed
-failed() { echo "$*" >>$state/failed; }
-`
+rm -f $state/failed $state/steps
+` + noting
 
 // With the sentinel all is well, whatever else failed; without it all must have gone well.
 const epilogue = `rm -f $state/bootcmd $state/runcmd $state/run.sh
@@ -47,7 +54,11 @@ mv $state/result.new $state/result
 func Script(d Document) string {
 	var b strings.Builder
 	b.WriteString(prologue)
-	writeCommands(&b, "bootcmd", d.BootCommands)
+	early := make([]string, len(d.BootCommands))
+	for i := range early {
+		early[i] = fmt.Sprintf("bootCommands[%d]", i)
+	}
+	writeCommands(&b, "bootcmd", early, d.BootCommands)
 	for _, f := range d.Files {
 		if !f.Deferred {
 			writeFile(&b, f)
@@ -61,7 +72,7 @@ func Script(d Document) string {
 			writeFile(&b, f)
 		}
 	}
-	writeCommands(&b, "runcmd", d.RunCommands)
+	writeCommands(&b, "runcmd", names(d.RunCommands), d.RunCommands)
 	b.WriteString(epilogue)
 	return b.String()
 }
@@ -71,6 +82,7 @@ func writeFile(b *strings.Builder, f File) {
 	if f.Append {
 		redirect = ">>"
 	}
+	fmt.Fprintf(b, "begin %s\n", quote("writing file "+printable(f.Path)))
 	steps := []string{"mkdir -p " + quote(path.Dir(f.Path)), fmt.Sprintf("base64 -d %s%s <<'END'", redirect, p)}
 	fmt.Fprintf(b, "{ %s\n%s\nEND\n", strings.Join(steps, " && "), wrap(f.Content))
 	b.WriteString("} ")
@@ -80,7 +92,7 @@ func writeFile(b *strings.Builder, f File) {
 	if f.Owner != "" {
 		fmt.Fprintf(b, "&& chown %s %s ", quote(f.Owner), p)
 	}
-	fmt.Fprintf(b, "|| failed %s\n", quote("file "+f.Path+" could not be written"))
+	b.WriteString("\nend $?\n")
 }
 
 func wrap(data []byte) string {
@@ -92,19 +104,23 @@ func wrap(data []byte) string {
 	return strings.Join(append(lines, text), "\n")
 }
 
-// writeCommands makes one script of the commands, as cloud-init does: they share variables and the working directory.
-func writeCommands(b *strings.Builder, name string, commands []string) {
+// printable keeps a step's name in one field of one line.
+func printable(name string) string { return strings.Join(strings.Fields(name), " ") }
+
+// writeCommands makes one script of the commands, as cloud-init does: they share variables and the working directory. A
+// command may end the script; its status then is the script's.
+func writeCommands(b *strings.Builder, name string, steps, commands []string) {
 	if len(commands) == 0 {
 		return
 	}
 	var s strings.Builder
-	s.WriteString("#!/bin/sh\n")
+	// The names of the functions are ours alone: a command may well define "end".
+	s.WriteString("#!/bin/sh\n" + strings.NewReplacer("begin()", "_slipway_begin()", "end()", "_slipway_end()").Replace(noting))
 	for i, c := range commands {
-		message := fmt.Sprintf("%s %d of %d ended with status", name, i+1, len(commands))
-		fmt.Fprintf(&s, "%s\n_slipway_status=$?; [ $_slipway_status -eq 0 ] || echo \"%s $_slipway_status\" >>$_slipway_state/failed\n", c, message)
+		fmt.Fprintf(&s, "_slipway_begin %s\n%s\n_slipway_end $?\n", quote(steps[i]), c)
 	}
 	fmt.Fprintf(b, "base64 -d >$state/%s <<'END'\n%s\nEND\n", name, wrap([]byte(s.String())))
-	fmt.Fprintf(b, "/bin/sh $state/%s || failed \"%s ended early with status $?\"\n", name, name)
+	fmt.Fprintf(b, "/bin/sh $state/%s || { s=$?; printf 'end\\t%%s\\n' $s >>$state/steps; echo \"%s ended early with status $s\" >>$state/failed; }\n", name, name)
 }
 
 func writeUser(b *strings.Builder, u User) {
@@ -128,6 +144,7 @@ func writeUser(b *strings.Builder, u User) {
 		groups = append(groups, u.PrimaryGroup)
 	}
 	name := quote(u.Name)
+	fmt.Fprintf(b, "begin %s\n", quote("making user "+printable(u.Name)))
 	b.WriteString("{\n")
 	for _, g := range groups {
 		fmt.Fprintf(b, "groupadd --force %s\n", quote(g))
@@ -137,7 +154,7 @@ func writeUser(b *strings.Builder, u User) {
 	if u.LockPasswd == nil || *u.LockPasswd {
 		fmt.Fprintf(b, "&& usermod --lock %s ", name)
 	}
-	fmt.Fprintf(b, "|| failed %s\n", quote("user "+u.Name+" could not be made"))
+	b.WriteString("\nend $?\n")
 	if rules := sudoRules(u); len(rules) > 0 {
 		file := "/etc/sudoers.d/90-cloud-init-users"
 		writeFile(b, File{Path: file, Append: true, Permissions: "0440", Content: []byte(strings.Join(rules, "\n") + "\n")})
