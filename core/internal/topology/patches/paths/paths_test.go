@@ -102,6 +102,7 @@ func TestCheck(t *testing.T) {
 		{"a typing error", `{op: add, path: /spec/template/spec/hul/material, value: x}`,
 			`spec.patches[0].definitions[0].jsonPatches[0].path: Invalid value: "/spec/template/spec/hul/material": BoatTemplate has no field spec.template.spec.hul; did you mean hull?`},
 		{"another case", `{op: add, path: /spec/template/spec/Name, value: x}`, `did you mean name?`},
+		{"an abbreviation", `{op: add, path: /spec/template/spec/hull/mate, value: x}`, `did you mean mast or material?`},
 		{"a field that is elsewhere", `{op: add, path: /spec/template/spec/height, value: 3}`, `BoatTemplate has no field spec.template.spec.height; there is spec.template.spec.hull.mast.height`},
 		{"a field that is nowhere", `{op: remove, path: /spec/template/spec/hull/zzz}`, `BoatTemplate has no field spec.template.spec.hull.zzz; there is mast, material`},
 		{"into a list of objects", `{op: add, path: /spec/template/spec/flags/-/sgnal, value: x}`, `BoatTemplate has no field spec.template.spec.flags.-.sgnal; did you mean signal?`},

@@ -40,7 +40,10 @@ func listed(names []string, most int, between string) string {
 	return strings.Join(names, between)
 }
 
-// near are the fields whose names look like a name, the most alike first.
+// shortest is the length from which a name that is a part of another one is taken for an abbreviation.
+const shortest = 4
+
+// near are the fields whose names look like a name, or abbreviate it, the most alike first.
 func near(at *structuralschema.Structural, name string) []string {
 	type candidate struct {
 		name     string
@@ -49,8 +52,10 @@ func near(at *structuralschema.Structural, name string) []string {
 	var found []candidate
 	small := strings.ToLower(name)
 	for _, other := range slices.Sorted(maps.Keys(at.Properties)) {
-		d := distance(small, strings.ToLower(other))
-		if d <= max(1, (len(name)+2)/3) {
+		big := strings.ToLower(other)
+		d := distance(small, big)
+		part := len(name) >= shortest && len(other) >= shortest && (strings.Contains(small, big) || strings.Contains(big, small))
+		if part || d <= max(1, (len(name)+2)/3) {
 			found = append(found, candidate{other, d})
 		}
 	}
