@@ -9,6 +9,7 @@ PACKAGES := $(MODULES:%=./%/...)
 # Packages whose correctness is about goroutines. `make test-race` runs all others with the detector too.
 RACE_PACKAGES := ./internal/supervise ./internal/filelock ./internal/binaries ./internal/progress
 BACKEND ?= docker
+CLASS ?=
 GO_TEST_FLAGS ?=
 GENERATED := '*/config/*' '*zz_generated*' 'docs/conformance/*.md' 'docs/operating/kube-state-metrics.yaml'
 
@@ -26,8 +27,8 @@ build: ## Build slipway and the managers into bin/
 	go build -o bin/slipway-infrastructure-docker-manager ./providers/infrastructure-docker
 
 .PHONY: quickstart
-quickstart: ## Run a two-node cluster: BACKEND=docker (default) or BACKEND=inMemory
-	hack/quickstart.sh $(BACKEND)
+quickstart: ## Run a two-node cluster: BACKEND=docker (default) or BACKEND=inMemory; CLASS=1 makes it from a ClusterClass
+	CLASS=$(CLASS) hack/quickstart.sh $(BACKEND)
 
 .PHONY: quickstart-down
 quickstart-down: ## Delete the quick-start cluster, the management plane and its state

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # From nothing to a two-node cluster: hack/quickstart.sh docker|inMemory, and hack/quickstart.sh down for the way back.
+# CLASS=1 makes the same cluster from a ClusterClass.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,7 +42,7 @@ stop_engine() {
 }
 
 up() {
-  local backend=$1 manifest=docs/quickstart/in-memory.yaml addons=()
+  local backend=$1 manifest=in-memory addons=()
   command -v go >/dev/null || { echo "Go is needed: https://go.dev/dl" >&2; exit 1; }
   if [ "$backend" = docker ] && ! start_engine; then
     echo "No Docker engine answers and none can be started here: using the in-memory backend, whose machines are simulated."
@@ -52,13 +53,14 @@ up() {
   if [ "$backend" = docker ]; then
     say "Node image"
     make --no-print-directory node-image
-    manifest=docs/quickstart/docker.yaml
+    manifest=docker
     addons=(--addon hack/nodeimage/cni.yaml)
   fi
   say "Management plane"
   slipway up
-  say "Cluster quickstart ($backend)"
-  slipway --kubeconfig "$(plane_kubeconfig)" quickstart -f "$manifest" "${addons[@]}"
+  [ "${CLASS:-}" != 1 ] || manifest+=-clusterclass
+  say "Cluster quickstart ($manifest)"
+  slipway --kubeconfig "$(plane_kubeconfig)" quickstart -f "docs/quickstart/$manifest.yaml" "${addons[@]}"
   tell
 }
 

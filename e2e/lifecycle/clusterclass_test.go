@@ -14,7 +14,7 @@ import (
 // TestInMemoryClusterClass creates a cluster from a class, makes it larger, has one of its control plane machines replaced,
 // upgrades it and deletes it, each time by one change of one object.
 func TestInMemoryClusterClass(t *testing.T) {
-	b := backend{manifest: "docs/quickstart/clusterclass-in-memory.yaml", patience: 90 * time.Second}
+	b := backend{manifest: "docs/quickstart/in-memory-clusterclass.yaml", patience: 90 * time.Second}
 	p := startPlane(t)
 	create := []string{"quickstart", "-f", renamed(t, b.manifest), "--timeout", b.patience.String()}
 	p.slipway(t, create...)

@@ -164,6 +164,10 @@ FAIL  a.yaml  t: bad
 		[]terminal.Style{style("--- a"), style("+++ a"), style("@@ a"), style("-a"), style("+a"), style(" a")})
 
 	out.Reset()
+	require.NoError(t, Print(&out, outcomes[:1]))
+	assert.Contains(t, out.String(), "All cases passed: 1\n")
+
+	out.Reset()
 	require.NoError(t, PrintJSON(&out, outcomes))
 	var report map[string]any
 	require.NoError(t, json.Unmarshal(out.Bytes(), &report))

@@ -38,7 +38,7 @@ func PrintJSON(w io.Writer, outcomes []Outcome) error {
 	return encoder.Encode(summarise(outcomes))
 }
 
-// Print writes a report for people: a line per case, and what differs.
+// Print writes a report for people: a line per case, and what differs. How many cases failed is for the caller to tell.
 func Print(w io.Writer, outcomes []Outcome) error {
 	paint := func(s terminal.Style, text string) string {
 		if !terminal.Colours(w) {
@@ -65,6 +65,9 @@ func Print(w io.Writer, outcomes []Outcome) error {
 				fmt.Fprintf(&out, "        %s\n", paint(style(line), strings.TrimSuffix(line, "\n")))
 			}
 		}
+	}
+	if s := summarise(outcomes); s.Failed == 0 {
+		fmt.Fprintf(&out, "All cases passed: %d\n", s.Passed)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err

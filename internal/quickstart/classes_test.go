@@ -49,7 +49,7 @@ func rendered(t *testing.T, file string) []*unstructured.Unstructured {
 // TestClassesMakeTheSameMachines compares what decides about machines in the manifests without and with a class: all but names,
 // labels and owners, which a topology chooses itself.
 func TestClassesMakeTheSameMachines(t *testing.T) {
-	for _, pair := range [][2]string{{"docker.yaml", "docker-clusterclass.yaml"}, {"in-memory.yaml", "clusterclass-in-memory.yaml"}} {
+	for _, pair := range [][2]string{{"docker.yaml", "docker-clusterclass.yaml"}, {"in-memory.yaml", "in-memory-clusterclass.yaml"}} {
 		plain, err := load([]string{folder + "/" + pair[0]}, "default")
 		require.NoError(t, err)
 		want, have := machines(t, plain), machines(t, rendered(t, pair[1]))
