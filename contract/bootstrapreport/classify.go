@@ -17,17 +17,21 @@ type Execution struct {
 	// Output is what the step printed, as it is. It may be long and may hold secrets.
 	Output string
 	// Services is what the machine says about its services after the failure, such as the kubelet's journal. It is shown
-	// where the cause lies with them. A line "service kubelet is failed" says that one does not run.
+	// where the cause lies with them. Of its lines, "service kubelet is failed" says that one does not run, and "container
+	// etcd was started again after: ..." how one ended.
 	Services string
 }
 
 func (e Execution) kubeadm() bool { return strings.HasPrefix(e.Step, "kubeadm") }
 
+// stackTrace is what kubeadm says after each error.
+const stackTrace = "To see the stack trace of this error execute with --v=5 or higher"
+
 // Diagnose judges a step and keeps what may be shown of it.
 func Diagnose(e Execution, secrets Redactor) Report {
-	text := clean(e.Output)
+	text := strings.ReplaceAll(clean(e.Output), stackTrace, "")
 	cause, line := Classify(e)
-	cause = blame(cause, e.Services)
+	cause, line = blame(cause, line, clean(e.Services))
 	r := Report{
 		Step: shorten(secrets.Redact(oneLine(clean(e.Step))), maxStep), Phase: phaseOf(e, text), Cause: cause,
 		Detail: shorten(secrets.Redact(line), maxDetail), Output: lastLines(secrets.Redact(text)),
@@ -44,18 +48,30 @@ func Diagnose(e Execution, secrets Redactor) Report {
 // ofServices are the causes that services can tell more about.
 var ofServices = []Cause{KubeletUnhealthy, ControlPlaneUnhealthy, EtcdUnavailable, ContainerRuntimeDown}
 
-// blame finds the service behind what kubeadm waited for in vain.
-func blame(cause Cause, services string) Cause {
+// blame finds the service behind what kubeadm waited for in vain, and its own words if it has left any.
+func blame(cause Cause, line, services string) (Cause, string) {
 	switch {
 	case cause != KubeletUnhealthy && cause != ControlPlaneUnhealthy && cause != TimedOut:
-		return cause
+		return cause, line
 	case down.runtime.MatchString(services):
-		return ContainerRuntimeDown
+		return ContainerRuntimeDown, line
 	case down.kubelet.MatchString(services):
-		return KubeletUnhealthy
+		cause = KubeletUnhealthy
+		if said := kubeletSaid.FindAllStringSubmatch(services, -1); said != nil {
+			line = "the kubelet ended with: " + said[len(said)-1][1]
+		}
+	case cause == ControlPlaneUnhealthy:
+		if said := containerSaid.FindString(services); said != "" {
+			line = said
+		}
 	}
-	return cause
+	return cause, line
 }
+
+var (
+	kubeletSaid   = regexp.MustCompile(`(?m)"command failed" err="(.*)"$`)
+	containerSaid = regexp.MustCompile(`(?m)^container \S+ was started again after: .+$`)
+)
 
 // down are the words of an Execution's Services for a service that does not run.
 var down = struct{ runtime, kubelet *regexp.Regexp }{
@@ -208,7 +224,7 @@ func lastError(text string) string {
 	last, worst := "", ""
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "To see the stack trace") {
+		if line == "" || line == stackTrace {
 			continue
 		}
 		last = line

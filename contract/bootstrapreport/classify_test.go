@@ -112,7 +112,12 @@ func TestServicesAreShownWhereTheCauseIsTheirs(t *testing.T) {
 	e := bootstrapreport.Execution{Step: "kubeadm init", Status: 1, Output: output(t, "init-kubelet"), Services: output(t, "services-kubelet")}
 	r := bootstrapreport.Diagnose(e, bootstrapreport.Redactor{})
 	assert.Equal(t, bootstrapreport.KubeletUnhealthy, r.Cause)
-	assert.Contains(t, r.Output, "failed to parse kubelet flag: unknown flag: --nonsense")
+	assert.Equal(t, "the kubelet ended with: failed to parse kubelet flag: unknown flag: --nonsense", r.Detail)
+	assert.Contains(t, r.Output, "kubelet.service: Failed")
+	e.Services = "E1203 06:33:57 kubelet.go:1] noise\ncontainer kube-apiserver was started again after: Error: unknown flag: --nonsense\n"
+	r = bootstrapreport.Diagnose(e, bootstrapreport.Redactor{})
+	assert.Equal(t, bootstrapreport.ControlPlaneUnhealthy, r.Cause)
+	assert.Equal(t, "container kube-apiserver was started again after: Error: unknown flag: --nonsense", r.Detail)
 	e.Services = "service containerd is failed\nservice kubelet is activating\n"
 	assert.Equal(t, bootstrapreport.ContainerRuntimeDown, bootstrapreport.Diagnose(e, bootstrapreport.Redactor{}).Cause)
 	e.Output = output(t, "join-token")

@@ -104,7 +104,7 @@ func TestPlantedSecrets(t *testing.T) {
 	}
 	const lower, hex = "abcdefghijklmnopqrstuvwxyz0123456789", "0123456789abcdef"
 	const all = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-	for i := range 2000 {
+	for i := range 400 {
 		file := text(all, 9+random.IntN(30))
 		secrets := []string{text(lower, 6) + "." + text(lower, 16), text(hex, 64), file}
 		long := base64.StdEncoding.EncodeToString([]byte(text(all, 40)))

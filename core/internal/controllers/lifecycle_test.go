@@ -1,6 +1,7 @@
 package controllers_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/bootstrapreport"
 	"github.com/slipway-capi/slipway/contract/conditions"
 )
 
@@ -59,6 +61,7 @@ func TestFromReferencesToRunning(t *testing.T) {
 	s.initializeControlPlane()
 	s.createMachine()
 	s.bootMachine()
+	s.failBoot()
 	s.joinNode()
 	s.deleteInOrder()
 }
@@ -131,6 +134,21 @@ func (s *story) bootMachine() {
 	assert.Equal(s, []clusterv1.MachineAddress{{Type: "InternalIP", Address: "10.0.0.2"}}, s.machine.Status.Addresses)
 }
 
+// failBoot: what the infrastructure knows of a first boot that fails is told by the Machine, until there is a Node.
+func (s *story) failBoot() {
+	failed := bootstrapreport.Report{Step: "kubeadm join", Phase: "preflight", Cause: bootstrapreport.TokenUnknown, Output: "the last line"}.Condition()
+	report(s.T, s.machineInfra, nil, map[string]any{"conditions": []any{map[string]any{
+		"type": failed.Type, "status": string(failed.Status), "reason": failed.Reason, "message": failed.Message, "lastTransitionTime": "2026-01-02T03:04:05Z",
+	}}})
+	s.until("the machine says why there is no Node", s.machine, func() bool {
+		return strings.HasSuffix(conditions.Message(s.machine, clusterv1.MachineNodeHealthyCondition), "to exist: kubeadm join failed in phase preflight")
+	})
+	c := conditions.Get(s.machine, bootstrapreport.ConditionType)
+	require.NotNil(s, c)
+	assert.Equal(s, "TokenUnknown", c.Reason)
+	assert.Contains(s, c.Message, "the last line")
+}
+
 func (s *story) joinNode() {
 	s.node = &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: s.namespace + "-m"}, Spec: corev1.NodeSpec{
 		ProviderID: s.machine.Spec.ProviderID,
@@ -139,6 +157,7 @@ func (s *story) joinNode() {
 	require.NoError(s, env.Client.Create(ctx, s.node))
 	s.until("the node is found", s.machine, func() bool { return s.machine.Status.NodeRef.Name == s.node.Name })
 	s.until("the node is synced", s.node, func() bool { return s.node.Labels["node.cluster.x-k8s.io/pool"] == "blue" })
+	s.until("the report is gone", s.machine, func() bool { return !conditions.Has(s.machine, bootstrapreport.ConditionType) })
 	assert.NotContains(s, s.node.Labels, "other")
 	assert.Equal(s, "m", s.node.Annotations[clusterv1.MachineAnnotation])
 	assert.NotContains(s, taintKeys(s.node), "node.cluster.x-k8s.io/uninitialized")

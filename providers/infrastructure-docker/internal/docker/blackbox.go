@@ -31,6 +31,8 @@ const (
 	stepOutput = 1 << 16
 	// shownSteps is how many failed steps are told.
 	shownSteps = 3
+	// sharedLines is how many lines of each step's output are kept where several steps are told.
+	sharedLines = 6
 )
 
 // failure is an error with what the machine has to say about it.
@@ -75,15 +77,16 @@ func (h *Host) blackBox(ctx context.Context, s MachineSpec, data []byte, err err
 	var report *bootstrapreport.Report
 	for i, step := range steps[:min(len(steps), shownSteps)] {
 		e := bootstrapreport.Execution{Step: step.Name, Status: step.Status, TimedOut: !step.Ended && errors.Is(err, errTime), Output: h.look(ctx, s.Container(), readLog(step))}
-		if i == 0 {
+		if i == 0 || strings.HasPrefix(step.Name, "kubeadm") {
 			e.Services = h.look(ctx, s.Container(), servicesScript)
 		}
 		r := bootstrapreport.Diagnose(e, secrets)
 		if report == nil {
 			report = &r
-		} else {
-			report.Then = append(report.Then, r.Headline())
+			continue
 		}
+		report.Then = append(report.Then, r.Headline())
+		report.Output = strings.Trim(lastLines(report.Output, sharedLines)+"\n"+lastLines(r.Output, sharedLines), "\n")
 	}
 	if report == nil {
 		report = &bootstrapreport.Report{Step: "the bootstrap", Detail: secrets.Redact(err.Error())}

@@ -3,6 +3,7 @@ package docker_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ func TestBlackBox(t *testing.T) {
 	require.NotNil(t, p.Report)
 	assert.Equal(t, bootstrapreport.CommandNotFound, p.Report.Cause)
 	assert.Equal(t, "preKubeadmCommands[0] failed with status 127: sh: 1: login: not found ([redacted], [redacted])", p.Report.Headline())
-	assert.Equal(t, "sh: 1: login: not found ([redacted], [redacted])", p.Report.Output, "the step's own")
+	assert.Equal(t, "sh: 1: login: not found ([redacted], [redacted])\n"+strings.TrimSpace(join), p.Report.Output, "of both steps, without what was before")
 	require.Len(t, p.Report.Then, 1)
 	assert.Contains(t, p.Report.Then[0], "kubeadm join failed in phase preflight: couldn't validate")
 	assert.False(t, p.Report.Retried)
@@ -44,7 +45,7 @@ func TestBlackBoxWhenTimeIsUp(t *testing.T) {
 	p := finish(t, host, s, secretive)
 	require.NotNil(t, p.Report)
 	assert.Equal(t, bootstrapreport.KubeletUnhealthy, p.Report.Cause)
-	assert.Equal(t, "kubeadm join failed in phase kubelet-start: it did not end in time", p.Report.Headline())
+	assert.Equal(t, "kubeadm join failed in phase kubelet-start: the kubelet ended with: unknown flag: --nonsense", p.Report.Headline())
 	assert.Contains(t, p.Report.Output, "unknown flag: --nonsense")
 	assert.Len(t, p.Report.Then, 1)
 }

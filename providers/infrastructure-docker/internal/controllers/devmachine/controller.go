@@ -166,7 +166,11 @@ func (c *Controller) owners(ctx context.Context, w *World) error {
 }
 
 func (c *Controller) simulated(ctx context.Context, w World, cluster client.ObjectKey) InMemoryView {
-	view := InMemoryView{Exists: c.Cloud.Get(cluster) != nil}
+	known := c.Cloud.Get(cluster)
+	view := InMemoryView{Exists: known != nil}
+	if known != nil {
+		view.Boot = known.Faults().Boot(w.DevMachine.Name)
+	}
 	if !view.Exists || !w.controlPlane() {
 		return view
 	}

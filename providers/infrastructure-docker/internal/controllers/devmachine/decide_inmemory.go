@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/bootstrapreport"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/cloud"
@@ -43,6 +44,10 @@ func (d *Decision) inMemory(w World) {
 	}
 	began := time.Time{}
 	for i, p := range phases {
+		if i == 1 && d.boot(w) {
+			d.follow(phases, i)
+			return
+		}
 		done, since, left := progress(w, p, began)
 		if !done {
 			d.set(p.condition, false, infrav1.DevMachineInMemoryVMWaitingForStartupTimeoutReason, "")
@@ -63,6 +68,23 @@ func (d *Decision) inMemory(w World) {
 		}
 	}
 	d.follow(phases, len(phases))
+}
+
+// boot says whether the first boot fails, and tells why. One that has failed is not done again, whatever the plan says
+// later; one that has made a Node cannot fail any more.
+func (d *Decision) boot(w World) bool {
+	m := d.DevMachine
+	failed := conditions.IsTrue(m, bootstrapreport.ConditionType)
+	if conditions.IsTrue(m, infrav1.DevMachineInMemoryNodeProvisionedCondition) || (!failed && w.InMemory.Boot == nil) {
+		return false
+	}
+	if !failed {
+		e := bootstrapreport.Execution{Step: w.InMemory.Boot.Step, Status: 1, Output: w.InMemory.Boot.Output}
+		report := bootstrapreport.Diagnose(e, bootstrapreport.Redactor{})
+		d.blackBox(&report)
+	}
+	d.set(infrav1.DevMachineInMemoryNodeProvisionedCondition, false, bootstrapreport.ConditionType, conditions.Message(m, bootstrapreport.ConditionType))
+	return true
 }
 
 // progress says whether a phase is over, since when, and if not how long it still takes. A phase without duration is

@@ -9,9 +9,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/bootstrapreport"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/cloud"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/faults"
 )
 
 var simulationStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -112,6 +114,27 @@ func TestJitterIsDrawnOnce(t *testing.T) {
 	assert.Equal(t, first, duration(w, p), "the same, however often it is asked")
 	w.DevMachine.UID = "other"
 	assert.NotEqual(t, first, duration(w, p), "another machine draws its own")
+}
+
+// TestSimulatedBootsThatFail: the machine is there, its Node never comes, and the reason stays when the plan goes.
+func TestSimulatedBootsThatFail(t *testing.T) {
+	plan := func(w *World) {
+		w.InMemory.Boot = &faults.FailedBoot{Machines: "*", Step: "kubeadm join", Output: "error: error execution phase preflight: token id \"abcdef\" is invalid for this cluster or it has expired"}
+	}
+	d := Decide(simulatedWorld(plan))
+	assert.Empty(t, d.Actions)
+	assert.Zero(t, d.After)
+	assert.Equal(t, "in-memory://m", d.DevMachine.Spec.ProviderID)
+	c := conditions.Get(d.DevMachine, bootstrapreport.ConditionType)
+	require.NotNil(t, c)
+	assert.Equal(t, metav1.ConditionTrue, c.Status)
+	assert.Equal(t, string(bootstrapreport.TokenUnknown), c.Reason)
+	assert.Contains(t, conditions.Message(d.DevMachine, clusterv1.ReadyCondition), "kubeadm join failed in phase preflight")
+
+	after := Decide(simulatedWorld(func(w *World) { w.DevMachine = d.DevMachine }))
+	assert.Equal(t, d.DevMachine, after.DevMachine, "a first boot is done once")
+	up := Decide(simulatedWorld()).DevMachine
+	assert.Len(t, Decide(simulatedWorld(plan, func(w *World) { w.DevMachine = up })).Actions, 3, "a machine with a Node has booted")
 }
 
 func TestSimulatedMachineGoes(t *testing.T) {

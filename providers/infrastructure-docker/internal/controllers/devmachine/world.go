@@ -6,6 +6,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/cloud"
+	"github.com/slipway-capi/slipway/providers/infrastructure-docker/internal/inmemory/faults"
 )
 
 // World is all that is known when a decision about one DevMachine is taken.
@@ -28,7 +29,9 @@ type InMemoryView struct {
 	Exists bool
 	// Authorities are those of the cluster; nil until they exist.
 	Authorities *cloud.Authorities
-	Err         error
+	// Boot is how the machine fails at its first boot, by the fault plan of its cluster; nil if it does not.
+	Boot *faults.FailedBoot
+	Err  error
 }
 
 func (w World) deleting() bool { return !w.DevMachine.DeletionTimestamp.IsZero() }

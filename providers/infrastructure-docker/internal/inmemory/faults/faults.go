@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,28 @@ type Plan struct {
 	Outage bool `json:"outage,omitempty"`
 	// LostMembers are the machines whose etcd members do not answer. Without a majority the API server fails too.
 	LostMembers []string `json:"lostMembers,omitempty"`
+	// FailedBoots are machines that never make a Node of themselves. It counts for those that have not done so yet.
+	FailedBoots []FailedBoot `json:"failedBoots,omitempty"`
+}
+
+// FailedBoot says which machines fail at their first boot, and what they have to say about it.
+type FailedBoot struct {
+	// Machines is a pattern of names, such as quickstart-workers-*.
+	Machines string `json:"machines"`
+	// Step is what fails; kubeadm join if empty.
+	Step string `json:"step,omitempty"`
+	// Output is what it prints, from which the cause is found.
+	Output string `json:"output,omitempty"`
+}
+
+// Boot is how a machine fails at its first boot; nil if it does not.
+func (p Plan) Boot(machine string) *FailedBoot {
+	for i := range p.FailedBoots {
+		if yes, err := path.Match(p.FailedBoots[i].Machines, machine); err == nil && yes {
+			return &p.FailedBoots[i]
+		}
+	}
+	return nil
 }
 
 // maxDelay is longer than any client waits.
@@ -46,12 +69,22 @@ func Parse(text string) (Plan, error) {
 	case p.Delay.Duration < 0 || p.Delay.Duration > maxDelay:
 		return Plan{}, fmt.Errorf("delay must be between 0 and %s, but is %s", maxDelay, p.Delay.Duration)
 	}
+	for i := range p.FailedBoots {
+		boot := &p.FailedBoots[i]
+		if _, err := path.Match(boot.Machines, ""); err != nil || boot.Machines == "" {
+			return Plan{}, fmt.Errorf("failedBoots[%d].machines must be a pattern of names such as %q, but is %q", i, "workers-*", boot.Machines)
+		}
+		if boot.Step == "" {
+			boot.Step = "kubeadm join"
+		}
+	}
 	return p, nil
 }
 
 // Equal compares two plans.
 func (p Plan) Equal(q Plan) bool {
-	return p.Delay == q.Delay && p.ErrorRate == q.ErrorRate && p.Outage == q.Outage && slices.Equal(p.LostMembers, q.LostMembers)
+	return p.Delay == q.Delay && p.ErrorRate == q.ErrorRate && p.Outage == q.Outage && slices.Equal(p.LostMembers, q.LostMembers) &&
+		slices.Equal(p.FailedBoots, q.FailedBoots)
 }
 
 // Injector makes the faults of a plan happen to requests. The zero value has no plan.

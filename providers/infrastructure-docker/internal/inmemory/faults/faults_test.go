@@ -24,6 +24,9 @@ func TestParse(t *testing.T) {
 		{text: "{}"},
 		{text: `{"delay":"50ms","errorRate":0.25,"outage":true,"lostMembers":["a"]}`,
 			want: faults.Plan{Delay: metav1.Duration{Duration: 50 * time.Millisecond}, ErrorRate: 0.25, Outage: true, LostMembers: []string{"a"}}},
+		{text: `{"failedBoots":[{"machines":"w-*","output":"x"}]}`, want: faults.Plan{FailedBoots: []faults.FailedBoot{{Machines: "w-*", Step: "kubeadm join", Output: "x"}}}},
+		{text: `{"failedBoots":[{"machines":"[a"}]}`, err: `failedBoots[0].machines must be a pattern of names such as "workers-*", but is "[a"`},
+		{text: `{"failedBoots":[{}]}`, err: "failedBoots[0].machines must be a pattern"},
 		{text: `{"errorRate":1.5}`, err: "errorRate must be between 0 and 1, but is 1.5"},
 		{text: `{"errorRate":-1}`, err: "errorRate must be between 0 and 1"},
 		{text: `{"delay":"-1s"}`, err: "delay must be between 0 and 5m0s, but is -1s"},
@@ -39,6 +42,13 @@ func TestParse(t *testing.T) {
 		require.NoError(t, err, tt.text)
 		assert.True(t, tt.want.Equal(p), tt.text)
 	}
+}
+
+func TestWhichBootsFail(t *testing.T) {
+	p := faults.Plan{FailedBoots: []faults.FailedBoot{{Machines: "w-*", Output: "one"}, {Machines: "*", Output: "other"}}}
+	assert.Equal(t, "one", p.Boot("w-1").Output, "the first that fits counts")
+	assert.Equal(t, "other", p.Boot("cp").Output)
+	assert.Nil(t, faults.Plan{}.Boot("w-1"))
 }
 
 // answers sends n requests and counts those that fail.
