@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -15,9 +17,6 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/core/internal/topology/classref"
 )
-
-// defaultNamespace is that of objects that name none.
-const defaultNamespace = "default"
 
 // input is a request that has been read.
 type input struct {
@@ -34,10 +33,11 @@ func (r *Renderer) read(ctx context.Context, request Request) (*input, error) {
 	if request.Cluster == nil {
 		return nil, errors.New("there is no Cluster to render")
 	}
-	if err := r.typed(ctx, request.Cluster, in.cluster); err != nil {
+	namespace := cmp.Or(request.Cluster.GetNamespace(), "default")
+	if err := r.typed(ctx, within(namespace, request.Cluster), in.cluster); err != nil {
 		return nil, err
 	}
-	in.cluster.UID = UID
+	in.cluster.ObjectMeta = fresh(in.cluster.ObjectMeta)
 	key := classref.Key(in.cluster)
 	if key.Name == "" {
 		return nil, invalid(clusterv1.ClusterKind, in.cluster.Name, field.ErrorList{
@@ -45,12 +45,13 @@ func (r *Renderer) read(ctx context.Context, request Request) (*input, error) {
 	}
 	var classes []string
 	for _, o := range request.Objects {
+		o = within(namespace, o)
 		if o.GroupVersionKind().GroupKind() != clusterv1.GroupVersion.WithKind(clusterv1.ClusterClassKind).GroupKind() {
-			in.templates = append(in.templates, r.kinds.Default(named(o)))
+			in.templates = append(in.templates, r.kinds.Default(o))
 			continue
 		}
-		classes = append(classes, o.GetName())
-		if o.GetName() != key.Name || named(o).GetNamespace() != key.Namespace {
+		classes = append(classes, o.GetNamespace()+"/"+o.GetName())
+		if o.GetName() != key.Name || o.GetNamespace() != key.Namespace {
 			continue
 		}
 		if in.class != nil {
@@ -67,16 +68,23 @@ func (r *Renderer) read(ctx context.Context, request Request) (*input, error) {
 	return in, nil
 }
 
-// named is an object with a namespace, and with whole numbers as an API server has them: YAML is often read into floats.
-func named(o *unstructured.Unstructured) *unstructured.Unstructured {
+// within is an object with a namespace, and with whole numbers as an API server has them: YAML is often read into floats.
+func within(namespace string, o *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{}
 	raw, err := o.MarshalJSON()
 	if err != nil || out.UnmarshalJSON(raw) != nil {
 		out = o.DeepCopy() // what is wrong with it shows when it is compared with its definition
 	}
 	if out.GetNamespace() == "" {
-		out.SetNamespace(defaultNamespace)
+		out.SetNamespace(namespace)
 	}
+	return out
+}
+
+// fresh is the metadata of a new object, also of one that was taken from a management cluster.
+func fresh(m metav1.ObjectMeta) metav1.ObjectMeta {
+	out := metav1.ObjectMeta{Name: m.Name, Namespace: m.Namespace, Labels: m.Labels, Annotations: maps.Clone(m.Annotations), UID: UID}
+	delete(out.Annotations, "kubectl.kubernetes.io/last-applied-configuration")
 	return out
 }
 
@@ -85,7 +93,7 @@ func (r *Renderer) typed(ctx context.Context, o *unstructured.Unstructured, into
 	if o.GetAPIVersion() != clusterv1.GroupVersion.String() {
 		return fmt.Errorf("%s %s: apiVersion must be %s, not %s", o.GetKind(), o.GetName(), clusterv1.GroupVersion, o.GetAPIVersion())
 	}
-	complete := r.kinds.Default(named(o))
+	complete := r.kinds.Default(o)
 	if problems := r.kinds.Validate(ctx, complete); len(problems) > 0 {
 		return invalid(o.GetKind(), o.GetName(), problems)
 	}

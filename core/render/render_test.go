@@ -8,6 +8,7 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -196,14 +197,14 @@ func TestWhatCannotBeRenderedIsNamed(t *testing.T) {
 		{"a worker class that is unknown", "Cluster", `{op: replace, path: /spec/topology/workers/machineDeployments/0/class, value: x}`, "class fleet has no such worker class; it has linux"},
 		{"a version that is none", "Cluster", `{op: replace, path: /spec/topology/version, value: new}`, "Cluster c: spec.topology.version: Invalid value"},
 		{"a field that does not exist", "Cluster", `{op: add, path: /spec/topology/wrokers, value: {}}`, "Cluster c: spec.topology.wrokers: Forbidden: the kind has no such field"},
-		{"another class", "Cluster", `{op: replace, path: /spec/topology/classRef/name, value: x}`, "there is no ClusterClass default/x, to which Cluster c refers; there is fleet"},
+		{"another class", "Cluster", `{op: replace, path: /spec/topology/classRef/name, value: x}`, "there is no ClusterClass default/x, to which Cluster c refers; there is default/fleet"},
 		{"no class", "Cluster", `{op: remove, path: /spec/topology}, {op: add, path: /spec/infrastructureRef, value: {apiGroup: a.io, kind: A, name: a}}`, "Cluster c: spec.topology.classRef: Required value"},
 		{"an old version of the API", "Cluster", `{op: replace, path: /apiVersion, value: cluster.x-k8s.io/v1beta1}`, "Cluster c: apiVersion must be cluster.x-k8s.io/v1beta2"},
 
 		{"a class that admission refuses", "ClusterClass", `{op: replace, path: /spec/patches/0/definitions/0/jsonPatches/0/valueFrom/variable, value: x}`, "ClusterClass fleet: spec.patches[0].definitions[0].jsonPatches[0].valueFrom.variable: Unsupported value"},
 		{"a path that the template does not have", "ClusterClass", `{op: replace, path: /spec/patches/0/definitions/0/jsonPatches/0/path, value: /spec/template/spec/lenght}`, "ClusterClass fleet: spec.patches[0].definitions[0].jsonPatches[0].path: Invalid value: \"/spec/template/spec/lenght\": BoatTemplate has no field spec.template.spec.lenght; did you mean length?"},
 		{"a patch that fails", "ClusterClass", `{op: replace, path: /spec/patches/1/definitions/0/jsonPatches/0/op, value: replace}`, "ClusterClass fleet: patch flags: ControlPlane BridgeTemplate: definitions[0].jsonPatches[0] (replace /spec/template/spec/flag)"},
-		{"a template that is not there", "ClusterClass", `{op: replace, path: /spec/infrastructure/templateRef/name, value: x}`, "ClusterClass fleet: there is no HarbourTemplate x (infra.io/v1), to which the class refers"},
+		{"a template that is not there", "ClusterClass", `{op: replace, path: /spec/infrastructure/templateRef/name, value: x}`, "ClusterClass fleet: there is no HarbourTemplate x (infra.io/v1) in namespace default, to which the class refers"},
 		{"a patch that breaks a rule of the kind", "Cluster", `{op: replace, path: /spec/topology/variables/0/value, value: -1}`, "BoatTemplate c-one-xxxxx-xxxxx, which the class makes: spec.template.spec.length: Invalid value: -1"},
 		{"a template that breaks a rule of its kind", "BoatTemplate", `{op: replace, path: /spec/template/spec/length, value: 0}`, "BoatTemplate a, a template of the class: spec.template.spec.length: Invalid value: 0"},
 		{"an extension", "ClusterClass", `{op: add, path: /spec/patches/-, value: {name: ext, external: {generatePatchesExtension: e}}}`, "ClusterClass fleet: patch ext: it is external"},
@@ -226,6 +227,35 @@ func TestExtensionsCanBeLeftOut(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, result.Warnings, "extension e was not asked: what it would change or refuse is not shown")
 	assert.Contains(t, result.Warnings, "extension v was not asked: what it would change or refuse is not shown")
+}
+
+// What was read from a management cluster renders like what was written by hand.
+func TestStoredObjectsRender(t *testing.T) {
+	want, err := renderer(t).Render(t.Context(), request(t, "", ""))
+	require.NoError(t, err)
+	stored := request(t, "", "")
+	for _, o := range stored.Objects {
+		o.SetNamespace("default")
+		o.SetResourceVersion("7")
+		o.SetUID("u")
+		o.SetGeneration(3)
+		o.SetAnnotations(map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}"})
+		o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: "Apply"}})
+	}
+	require.NoError(t, unstructured.SetNestedField(stored.Cluster.Object, "Provisioned", "status", "phase"))
+	have, err := renderer(t).Render(t.Context(), stored)
+	require.NoError(t, err)
+	assert.Equal(t, want.Objects, have.Objects)
+}
+
+func TestEverythingIsInTheNamespaceOfTheCluster(t *testing.T) {
+	result, err := renderer(t).Render(t.Context(), request(t, "Cluster", `{op: add, path: /metadata/namespace, value: team}`))
+	require.NoError(t, err)
+	for _, o := range result.Objects {
+		assert.Equal(t, "team", o.GetNamespace(), o.GetKind())
+	}
+	_, err = renderer(t).Render(t.Context(), request(t, "ClusterClass", `{op: add, path: /metadata/namespace, value: team}`))
+	require.ErrorContains(t, err, "there is no ClusterClass default/fleet, to which Cluster c refers; there is team/fleet")
 }
 
 // Without the name of the group in their names, two groups would be taken for one.

@@ -84,6 +84,9 @@ func Find(paths []string) ([]*Test, error) {
 func find(root string) ([]*Test, error) {
 	var tests []*Test
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), ".") {
+			return filepath.SkipDir
+		}
 		if err != nil || entry.IsDir() {
 			return err
 		}

@@ -65,7 +65,7 @@ func (p Preview) templates(w *World) error {
 		}
 		o := p.Template(ref.APIVersion, ref.Kind, ref.Name)
 		if o == nil && !seen[ref] {
-			errs = append(errs, fmt.Errorf("there is no %s %s (%s), to which the class refers", ref.Kind, ref.Name, ref.APIVersion))
+			errs = append(errs, fmt.Errorf("there is no %s %s (%s) in namespace %s, to which the class refers", ref.Kind, ref.Name, ref.APIVersion, p.Class.Namespace))
 		}
 		seen[ref] = true
 		return o
