@@ -28,7 +28,7 @@ const UID = "00000000-0000-0000-0000-000000000000"
 // Renderer renders Clusters. It is safe for concurrent use.
 type Renderer struct{ kinds definitions.Set }
 
-// New makes a Renderer that knows CustomResourceDefinitions. Templates and objects of kinds that are not defined are not judged.
+// New makes a Renderer that knows the CustomResourceDefinitions among objects; of two of one kind the later one counts. Templates and objects of kinds that are not defined are not judged.
 func New(known ...*unstructured.Unstructured) (*Renderer, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, o := range known {

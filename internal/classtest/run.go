@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -17,7 +18,7 @@ import (
 
 // Runner runs tests.
 type Runner struct {
-	// Definitions are CustomResourceDefinitions that all tests know.
+	// Definitions are CustomResourceDefinitions that all tests know. Those among the files of a test win.
 	Definitions []*unstructured.Unstructured
 	// Update writes golden files instead of comparing with them.
 	Update bool
@@ -54,7 +55,7 @@ func (r Runner) Run(ctx context.Context, tests []*Test) ([]Outcome, error) {
 		}
 		renderer := known
 		if own := definitions(objects); len(own) > 0 {
-			if renderer, err = render.New(append(own, r.Definitions...)...); err != nil {
+			if renderer, err = render.New(slices.Concat(r.Definitions, own)...); err != nil {
 				return nil, fmt.Errorf("%s: %w", test.path, err)
 			}
 		}

@@ -83,7 +83,7 @@ func newClassTest(o *options) *cobra.Command {
 		Long: "Runs every " + classtest.Kind + " (apiVersion " + classtest.APIVersion + ") of the files and folders: each of its cases renders a Cluster and compares the\n" +
 			"objects with what is expected, with a golden file, or the error with the expected one. Ends with 1 if a case fails.",
 		Example: "  slipway class test docs/quickstart\n" +
-			"  slipway class test docker.classtest.yaml --update   # write the golden files\n" +
+			"  slipway class test docs/quickstart/docker-clusterclass.test.yaml --update   # write the golden files\n" +
 			"  slipway class test . -o json",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
