@@ -99,6 +99,7 @@ func TestCases(t *testing.T) {
 			require.Len(t, outcomes[0].Problems, 1)
 			assert.Contains(t, outcomes[0].Problems[0].What, c.want)
 			assert.Contains(t, outcomes[0].Problems[0].Diff, c.diff)
+			assert.NotContains(t, outcomes[0].Problems[0].Diff, "\n \n", "no line that is empty")
 		})
 	}
 }

@@ -2,6 +2,7 @@ package classtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pmezard/go-difflib/difflib"
@@ -107,7 +108,7 @@ func asYAML(value any) string {
 // diff shows what differs, line by line.
 func diff(want, made string) string {
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A: difflib.SplitLines(want), B: difflib.SplitLines(made), FromFile: "expected", ToFile: "made", Context: 3,
+		A: slices.Collect(strings.Lines(want)), B: slices.Collect(strings.Lines(made)), FromFile: "expected", ToFile: "made", Context: 3,
 	})
 	if err != nil {
 		return err.Error()
