@@ -2,6 +2,7 @@ package bootstrapreport_test
 
 import (
 	"embed"
+	"os"
 	"path"
 	"strings"
 	"testing"
@@ -132,6 +133,14 @@ func TestEveryCauseHasAdvice(t *testing.T) {
 		assert.Regexp(t, `^[A-Z][A-Za-z]+$`, string(c))
 	}
 	assert.Empty(t, bootstrapreport.Cause("OfAnotherProvider").Advice())
+}
+
+func TestEveryCauseIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/operating/bootstrap-failures.md")
+	require.NoError(t, err)
+	for _, c := range bootstrapreport.Causes() {
+		assert.Contains(t, string(page), "`"+string(c)+"`")
+	}
 }
 
 func FuzzDiagnose(f *testing.F) {

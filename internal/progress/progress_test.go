@@ -190,6 +190,25 @@ func TestLine(t *testing.T) {
 	assert.Equal(t, "   1.2s  Machine/m  Ready=\x1b[32mTrue\x1b[0m", Line(change, true))
 }
 
+// TestFailedBoots: the Machine tells all of the report, its infrastructure and the tree only the first line.
+func TestFailedBoots(t *testing.T) {
+	const message = "kubeadm join failed in phase preflight\nNext: see below.\nThe output ended with:\n  one"
+	change := Change{Kind: "Machine", Name: "m", Condition: "BootstrapFailed", Status: metav1.ConditionTrue, Reason: "PortInUse", Message: message}
+	assert.Equal(t, `   0.0s  Machine/m  BootstrapFailed=True  PortInUse: kubeadm join failed in phase preflight
+         Next: see below.
+         The output ended with:
+           one`, Line(change, false))
+	assert.Contains(t, Line(change, true), "\x1b[31mTrue")
+	change.Kind = "DevMachine"
+	assert.Equal(t, "   0.0s  DevMachine/m  BootstrapFailed=True  PortInUse: kubeadm join failed in phase preflight", Line(change, false))
+	change.Condition, change.Status, change.Reason = "BootstrapCompleted", metav1.ConditionFalse, "Failed"
+	assert.Equal(t, "   0.0s  DevMachine/m  BootstrapCompleted=False  Failed: kubeadm join failed in phase preflight", Line(change, false))
+
+	tree := small(available, condition("Available", metav1.ConditionFalse, "NotReady", ""), condition("BootstrapFailed", metav1.ConditionTrue, "PortInUse", message))
+	lines := Tree(tree, Look{Now: start.Add(8 * time.Second)})
+	assert.Contains(t, lines[len(lines)-1], "NotAvailable  5s  kubeadm join failed in phase preflight")
+}
+
 func TestDisplayWithoutATerminal(t *testing.T) {
 	var out bytes.Buffer
 	d := NewDisplay(&out, Text)

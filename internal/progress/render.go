@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/slipway-capi/slipway/contract/bootstrapreport"
 	"github.com/slipway-capi/slipway/internal/clustertree"
 	"github.com/slipway-capi/slipway/internal/terminal"
 )
@@ -107,6 +108,9 @@ func describe(n *clustertree.Node, now time.Time) (state, since, text string, st
 	if c.Message != "" {
 		text = strings.TrimPrefix(oneLine(c.Message), "* ")
 	}
+	if failed := n.Condition(bootstrapreport.ConditionType); failed != nil {
+		text, style = bootstrapreport.HeadlineOf(failed.Message), terminal.Bad
+	}
 	return "Not" + state, since, text, style
 }
 
@@ -134,10 +138,13 @@ func Line(c Change, colours bool) string {
 	}
 	status := string(c.Status)
 	if colours {
-		status = style(c.Status).Paint(status)
+		status = style(c).Paint(status)
 	}
 	line := fmt.Sprintf("%s  %s/%s  %s=%s", at, c.Kind, c.Name, c.Condition, status)
-	if c.Status != metav1.ConditionTrue && c.Reason != "" {
+	switch {
+	case c.Condition == bootstrapreport.ConditionType:
+		line += "  " + c.Reason + ": " + report(c)
+	case c.Status != metav1.ConditionTrue && c.Reason != "":
 		line += "  " + c.Reason
 		if c.Message != "" {
 			line += ": " + strings.TrimPrefix(oneLine(c.Message), "* ")
@@ -146,11 +153,21 @@ func Line(c Change, colours bool) string {
 	return line
 }
 
-func style(s metav1.ConditionStatus) terminal.Style {
-	switch s {
-	case metav1.ConditionTrue:
+// report is why a machine does not come up. The Machine tells all of it; its infrastructure, which said it first, in a line.
+func report(c Change) string {
+	if c.Kind != "Machine" {
+		return bootstrapreport.HeadlineOf(c.Message)
+	}
+	return strings.ReplaceAll(c.Message, "\n", "\n"+strings.Repeat(" ", len("1234.5s  ")))
+}
+
+func style(c Change) terminal.Style {
+	switch {
+	case c.Condition == bootstrapreport.ConditionType:
+		return terminal.Bad
+	case c.Status == metav1.ConditionTrue:
 		return terminal.Good
-	case metav1.ConditionUnknown:
+	case c.Status == metav1.ConditionUnknown:
 		return terminal.Waiting
 	default:
 		return terminal.Plain // False is bad for some conditions and good for others, as for Paused

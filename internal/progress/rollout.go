@@ -87,7 +87,11 @@ func because(c *metav1.Condition) string {
 	return ": " + oneLine(c.Message)
 }
 
-// oneLine joins the lines of a message, as lists of issues have several.
+// oneLine joins the lines of a message, as lists of issues have several. Of a sentence with a block below it, such as the
+// output of a program, only the sentence is told.
 func oneLine(message string) string {
+	if strings.Contains(message, "\n  ") && !strings.HasPrefix(message, "* ") {
+		message, _, _ = strings.Cut(message, "\n")
+	}
 	return strings.Join(strings.Fields(strings.ReplaceAll(message, "\n* ", "; ")), " ")
 }
