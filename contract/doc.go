@@ -7,6 +7,7 @@
 // Pure helpers (the same imports, and k8s.io/utils):
 //
 //	accessors        reads and writes the contract's fields of provider objects, with typed errors
+//	bootstrapreport  finds why a first boot failed, and takes secrets out
 //	conditions       sets, mirrors, summarizes and aggregates conditions
 //	contractversion  finds the API version that implements the contract from a CRD's labels
 //	cloning          makes objects from templates
