@@ -76,6 +76,10 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 	}
 	c, resolver := mgr.GetClient(), external.NewResolver(mgr.GetClient())
 	hooks, extensions := o.extensions.setup(mgr, flags)
+	updates := hooks
+	if !flags.Features.Enabled(manager.FeatureInPlaceUpdates) {
+		updates = nil
+	}
 	controllers := []kind{
 		{"cluster", o.cluster, (&cluster.Controller{
 			Client: c, Live: mgr.GetAPIReader(), Secrets: mgr.GetCache(), Resolver: resolver, ClusterCache: clusters, WatchFilter: flags.WatchFilter,
@@ -84,14 +88,14 @@ func (o *options) setup(ctx context.Context, mgr ctrl.Manager, flags *manager.Fl
 		}).SetupWithManager},
 		{"machine", o.machine, (&machine.Controller{
 			Client: c, Resolver: resolver, ClusterCache: clusters, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machine-controller"),
-			ConditionsGrace: o.remote.ConditionsGracePeriod, Node: o.nodeSync(flags.Features),
+			ConditionsGrace: o.remote.ConditionsGracePeriod, Node: o.nodeSync(flags.Features), Hooks: updates,
 			ConsiderVolumeAttachments: flags.Features.Enabled(manager.FeatureMachineWaitForVolumeDetachConsiderVolumeAttachments),
 		}).SetupWithManager},
 		{"machineset", o.machineSet, (&machineset.Controller{
 			Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machineset-controller"), PreflightChecks: o.preflightChecks(flags.Features),
 		}).SetupWithManager},
 		{"machinedeployment", o.machineDeployment, (&machinedeployment.Controller{
-			Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machinedeployment-controller"),
+			Client: c, Resolver: resolver, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machinedeployment-controller"), Hooks: updates,
 		}).SetupWithManager},
 		{"machinehealthcheck", o.machineHealthCheck, (&machinehealthcheck.Controller{
 			Client: c, ClusterCache: clusters, WatchFilter: flags.WatchFilter, Recorder: mgr.GetEventRecorder("machinehealthcheck-controller"),

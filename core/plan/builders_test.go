@@ -88,7 +88,7 @@ func newManagement(t *testing.T) *management {
 // grow plays the stored deployment to its end and stores what came out: a new set gets the given name, its Machines are
 // numbered.
 func (m *management) grow(set string) {
-	world, err := machinedeployment.Look(m.Context(), m.Client, resolver(), m.md, epoch.Add(-time.Hour))
+	world, err := machinedeployment.Look(m.Context(), m.Client, resolver(), nil, m.md, epoch.Add(-time.Hour))
 	require.NoError(m, err)
 	p := newPlay(epoch.Add(-time.Hour), world.Cluster)
 	p.deployment = &world

@@ -22,7 +22,7 @@ func ofDeployment(ctx context.Context, r Request, proposal *clusterv1.MachineDep
 	proposed := current.DeepCopy()
 	proposed.Spec = *proposal.Spec.DeepCopy()
 	webhooks.Default(proposed, current)
-	world, err := machinedeployment.Look(ctx, r.Reader, r.Resolver, proposed, r.Now)
+	world, err := machinedeployment.Look(ctx, r.Reader, r.Resolver, nil, proposed, r.Now)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/core/internal/apply"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machineset"
+	"github.com/slipway-capi/slipway/core/internal/inplace"
 )
 
 // onMachine carries out what a set has decided about a Machine, and says whether that changed anything.
@@ -35,12 +36,32 @@ func (p *play) onMachine(m *member, action machineset.Action) bool {
 		labels.Set(n, clusterv1.MachineSetNameLabel, labels.Value(m.world.Set.Name))
 		m.world.Orphans = slices.DeleteFunc(slices.Clone(m.world.Orphans), func(o *clusterv1.Machine) bool { return o.UID == n.UID })
 		m.world.Machines = append(m.world.Machines, n)
+	case machineset.Move:
+		p.move(m, a)
+	case machineset.Start:
+		m.replace(a.Wanted)
 	case machineset.Sync:
 		return p.sync(m, a)
 	default: // what is told or labelled besides changes no Machine's fate
 		return false
 	}
 	return true
+}
+
+// move hands a Machine over to another set.
+func (p *play) move(m *member, a machineset.Move) {
+	n := a.Machine.DeepCopy()
+	m.drop(func(o *clusterv1.Machine) bool { return o.UID == n.UID })
+	n.OwnerReferences = []metav1.OwnerReference{ownership.ControllerReference(a.To, clusterv1.GroupVersion.WithKind("MachineSet"))}
+	inplace.HandOver(n)
+	to := p.sets[p.find(a.To.UID)]
+	to.world.Machines = append(slices.Clone(to.world.Machines), n)
+}
+
+func (m *member) replace(machine *clusterv1.Machine) {
+	i := slices.IndexFunc(m.world.Machines, func(o *clusterv1.Machine) bool { return o.UID == machine.UID })
+	m.world.Machines = slices.Clone(m.world.Machines)
+	m.world.Machines[i] = machine
 }
 
 func (p *play) remove(m *member, machine *clusterv1.Machine, because string) {
@@ -122,7 +143,7 @@ func (p *play) recover() bool {
 	var names []string
 	for _, m := range p.sets {
 		for i, o := range m.world.Machines {
-			if !conditions.IsTrue(o, clusterv1.AvailableCondition) && o.DeletionTimestamp.IsZero() {
+			if (!conditions.IsTrue(o, clusterv1.AvailableCondition) || inplace.Pending(o)) && o.DeletionTimestamp.IsZero() {
 				names = append(names, o.Name)
 				m.world.Machines[i] = o.DeepCopy()
 				becomeAvailable(m.world.Machines[i])
@@ -138,6 +159,8 @@ func (p *play) recover() bool {
 }
 
 func becomeAvailable(m *clusterv1.Machine) {
+	inplace.Unmark(m)
+	inplace.End(m)
 	if m.Status.NodeRef.Name == "" {
 		m.Status.NodeRef.Name = m.Name
 	}

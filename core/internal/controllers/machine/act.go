@@ -18,6 +18,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/patch"
 	"github.com/slipway-capi/slipway/core/internal/drain"
+	"github.com/slipway-capi/slipway/core/internal/inplace"
 	"github.com/slipway-capi/slipway/core/internal/outcome"
 )
 
@@ -30,6 +31,10 @@ func (c *Controller) act(ctx context.Context, before *clusterv1.Machine, d Decis
 			after, err := c.evict(ctx, before, d.Machine, step)
 			out.Note(err)
 			d.After = decision.Sooner(d.After, after)
+			continue
+		}
+		if step, ok := a.(Proceed); ok {
+			out.Note(c.proceed(ctx, before, step))
 			continue
 		}
 		out.Note(c.carryOut(ctx, before, a))
@@ -53,6 +58,11 @@ func (c *Controller) carryOut(ctx context.Context, m *clusterv1.Machine, action 
 		ownership.Ensure(obj, ownership.ControllerReference(m, clusterv1.GroupVersion.WithKind("Machine")))
 		labels.SetClusterName(obj, m.Spec.ClusterName)
 		return h.Finish(ctx, obj)
+	case Unmark:
+		obj := a.Object.DeepCopy()
+		h := patch.Begin(c.Client, FieldOwner, obj)
+		inplace.Unmark(obj)
+		return h.Finish(ctx, obj)
 	case DeleteObject:
 		uid := a.Object.GetUID()
 		err := c.Client.Delete(ctx, a.Object.Unstructured, client.Preconditions{UID: &uid})
@@ -73,6 +83,16 @@ func (c *Controller) carryOut(ctx context.Context, m *clusterv1.Machine, action 
 		return client.IgnoreNotFound(wrap(err, "deleting Node %s", a.Name))
 	}
 	return fmt.Errorf("unknown action %T", action)
+}
+
+// proceed changes the marks of an update on the Machine.
+func (c *Controller) proceed(ctx context.Context, before *clusterv1.Machine, a Proceed) error {
+	to := a.To.DeepCopy()
+	if err := c.Client.Patch(ctx, to, client.MergeFromWithOptions(before.DeepCopy(), client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)); err != nil {
+		return fmt.Errorf("ending the update in place: %w", err)
+	}
+	c.writes.Wrote(to, time.Now())
+	return nil
 }
 
 // evict carries a drain out one step and reports in the Machine what became of it. It says when to look again.

@@ -39,7 +39,7 @@ func (d *Decision) describe(w World) {
 	conditions.Set(m, infrastructureReady(w, m))
 	d.bootstrapFailed(w)
 	d.nodeConditions(w)
-	conditions.Set(m, condition(clusterv1.MachineUpdatingCondition, metav1.ConditionFalse, clusterv1.MachineNotUpdatingReason, ""))
+	conditions.Set(m, updating(w))
 	if c := upToDate(w, m.Status.NodeInfo.KubeletVersion); c != nil {
 		conditions.Set(m, *c)
 	}
@@ -252,6 +252,8 @@ func upToDate(w World, kubelet string) *metav1.Condition {
 	switch {
 	case len(reasons) > 0:
 		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineNotUpToDateReason, "* "+strings.Join(reasons, "\n* "))
+	case stageOf(w.Machine) != idle:
+		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineUpToDateUpdatingReason, "* In-place update in progress")
 	case kubelet != "" && w.Machine.Spec.Version != "" && kubelet != w.Machine.Spec.Version:
 		c = condition(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineUpToDateUpdatingReason, "* Kubelet version is "+kubelet+", "+w.Machine.Spec.Version+" required")
 	default:
@@ -311,6 +313,8 @@ func phaseOf(m *clusterv1.Machine) string {
 	switch {
 	case !m.DeletionTimestamp.IsZero():
 		return clusterv1.MachinePhaseDeleting
+	case conditions.IsTrue(m, clusterv1.MachineUpdatingCondition):
+		return clusterv1.MachinePhaseUpdating
 	case m.Status.NodeRef.Name != "" && isTrue(m.Status.Initialization.InfrastructureProvisioned):
 		return clusterv1.MachinePhaseRunning
 	case m.Spec.ProviderID != "":

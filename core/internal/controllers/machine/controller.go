@@ -19,6 +19,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/core/internal/freshness"
+	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
 )
 
 // FieldOwner is the name under which this controller writes.
@@ -47,6 +48,10 @@ type Controller struct {
 	// MachineWaitForVolumeDetachConsiderVolumeAttachments.
 	ConsiderVolumeAttachments bool
 
+	// Hooks calls the extensions that update Machines in place; nil without the feature gate InPlaceUpdates.
+	Hooks *hookcall.Client
+
+	attempts attempts
 	writes   freshness.Tracker
 	watcher  *external.Watcher
 	referred handler.EventHandler

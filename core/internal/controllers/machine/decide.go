@@ -40,6 +40,7 @@ func Decide(w World) Decision {
 		d.delete(w)
 	} else {
 		d.node(w)
+		d.update(w)
 	}
 	d.certificates(w)
 	d.failures(w)

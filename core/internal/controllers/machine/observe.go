@@ -16,6 +16,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/contract/paused"
 )
 
 // observe reads all that matters for one Machine. It writes nothing.
@@ -41,6 +42,14 @@ func (c *Controller) observe(ctx context.Context, m *clusterv1.Machine) (World, 
 		if !m.DeletionTimestamp.IsZero() {
 			w.ControlPlane = c.controlPlane(ctx, cluster, m)
 			c.drain(ctx, key, &w)
+		}
+	}
+	if stageOf(m) == idle || w.deleting() {
+		c.attempts.forget(m.UID)
+	} else if callDue(w) && !paused.Is(w.Cluster, m) {
+		var err error
+		if w.Update, err = c.askExtension(ctx, w); err != nil {
+			return w, err
 		}
 	}
 	return w, nil

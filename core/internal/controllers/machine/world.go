@@ -36,6 +36,8 @@ type World struct {
 	MachineSet        *clusterv1.MachineSet
 	MachineDeployment *clusterv1.MachineDeployment
 	Health            clustercache.HealthState
+	// Update is what the extension that updates the Machine in place says, if it is time to ask it.
+	Update UpdateView
 	// ConditionsGrace is how long conditions about the Node stay when the connection is down.
 	ConditionsGrace time.Duration
 	Sync            NodeSync

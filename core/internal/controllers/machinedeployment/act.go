@@ -18,14 +18,14 @@ import (
 
 // act carries a decision out: the actions in order, then the MachineDeployment itself in one write at most.
 func (c *Controller) act(ctx context.Context, w World, d Decision) (reconcile.Result, error) {
-	var errs []error
+	errs := []error{d.Err}
 	c.applied.Keep(client.ObjectKeyFromObject(w.Deployment), w.uids())
 	for _, a := range d.Actions {
 		if err := c.carryOut(ctx, w, a); err != nil {
 			errs = append(errs, err)
 		}
 	}
-	if len(errs) > 0 {
+	if len(errs) > 1 {
 		d.keepRevision(w) // it counts only once its set has it, or each failure would count one up
 	}
 	if err := patch.Begin(c.Client, FieldOwner, w.Deployment).Finish(ctx, d.Deployment, patch.Owned(ownConditions...)); err != nil {

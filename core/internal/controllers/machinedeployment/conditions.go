@@ -102,6 +102,9 @@ func (d *Decision) rollingOut(w World) metav1.Condition {
 	if len(d.Missing) > 0 {
 		lines = append(lines, "* Blocked because these do not exist: "+strings.Join(d.Missing, ", "))
 	}
+	for _, line := range d.Kept {
+		lines = append(lines, "* "+line)
+	}
 	return condition(clusterv1.RollingOutCondition, metav1.ConditionTrue, clusterv1.RollingOutReason, fmt.Sprintf("Rolling out %d not up-to-date replicas\n%s", n, strings.Join(lines, "\n")))
 }
 

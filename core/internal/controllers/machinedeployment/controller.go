@@ -17,10 +17,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/core/internal/apply"
+	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
 )
 
 const (
@@ -37,6 +39,8 @@ type Controller struct {
 	Recorder events.EventRecorder
 	// WatchFilter, if set, is the value that the label cluster.x-k8s.io/watch-filter of a MachineDeployment must have to be handled here.
 	WatchFilter string
+	// Hooks calls extensions that update Machines in place; nil without the feature gate InPlaceUpdates.
+	Hooks *hookcall.Client
 
 	writes     writes
 	applied    apply.Memory
@@ -50,11 +54,15 @@ type Controller struct {
 
 // SetupWithManager registers the controller and its watches.
 func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concurrency int) error {
-	self, err := ctrl.NewControllerManagedBy(mgr).Named("machinedeployment").For(&clusterv1.MachineDeployment{}).Owns(&clusterv1.MachineSet{}).
+	wired := ctrl.NewControllerManagedBy(mgr).Named("machinedeployment").For(&clusterv1.MachineDeployment{}).Owns(&clusterv1.MachineSet{}).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(c.ofCluster), builder.WithPredicates(pauseMatters())).
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(ofMachine)).
 		Watches(&clusterv1.MachineSet{}, handler.EnqueueRequestsFromMapFunc(c.ofOrphan)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).Build(c)
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency})
+	if c.Hooks != nil {
+		wired.Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(c.ofExtension), builder.WithPredicates(hookcall.Noticeable()))
+	}
+	self, err := wired.Build(c)
 	if err != nil {
 		return fmt.Errorf("building the machinedeployment controller: %w", err)
 	}

@@ -88,15 +88,23 @@ func (d *Decision) rollout(w World) {
 	}
 	sets := append(append([]*clusterv1.MachineSet(nil), w.Sets...), w.Orphans...)
 	current := newest(w, sets)
+	if d.welcome(w, current, sets) {
+		return
+	}
+	if !isTrue(w.Deployment.Spec.Paused) {
+		d.hold(w, current, sets)
+	}
 	if current == nil && !isTrue(w.Deployment.Spec.Paused) {
 		d.createSet(w, sets)
 		return
 	}
-	plan, later := replicas(w, current, sets)
-	revision := revisionOf(current, w, sets)
-	for _, s := range sets {
+	plan := replicas(w, current, sets)
+	revision, courses := revisionOf(current, w, sets), courses(w, current, sets, plan.moves)
+	for _, s := range currentFirst(current, sets) { // who takes Machines knows it before others hand them over
 		if s.DeletionTimestamp.IsZero() {
-			d.update(w, s, target{current: s == current, replicas: plan[s], revision: revision, later: later})
+			counted, _ := arrivals(w, s)
+			d.update(w, s, target{current: s == current, replicas: plan.of[s], revision: revision, later: plan.later,
+				moveTo: courses[s], receive: givers(courses, s), counted: counted})
 		}
 	}
 	if current != nil {
@@ -221,6 +229,20 @@ func latest(sets []*clusterv1.MachineSet) *clusterv1.MachineSet {
 	return slices.MaxFunc(sets, func(a, b *clusterv1.MachineSet) int {
 		return cmp.Or(cmp.Compare(revision(a), revision(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time))
 	})
+}
+
+func currentFirst(current *clusterv1.MachineSet, sets []*clusterv1.MachineSet) []*clusterv1.MachineSet {
+	out := slices.Clone(sets)
+	slices.SortStableFunc(out, func(a, b *clusterv1.MachineSet) int {
+		switch {
+		case a == b, a != current && b != current:
+			return 0
+		case a == current:
+			return -1
+		}
+		return 1
+	})
+	return out
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }

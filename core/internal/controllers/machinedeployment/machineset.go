@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/core/internal/apply"
+	"github.com/slipway-capi/slipway/core/internal/inplace"
 )
 
 // target is what is decided about one MachineSet.
@@ -21,6 +22,10 @@ type target struct {
 	revision int
 	// later says that the wanted number of the deployment is not followed yet, so it must not be written down either.
 	later bool
+	// moveTo is the set to which it hands Machines over; receive are the sets that hand Machines over to it, and counted the
+	// Machines that have come from there and are among its replicas.
+	moveTo           string
+	receive, counted []string
 }
 
 // newSet is a MachineSet for the present template.
@@ -85,6 +90,12 @@ func annotations(w World, set *clusterv1.MachineSet, t target) map[string]string
 			out[k] = v
 		}
 	}
+	for key, names := range map[string][]string{clusterv1.MachineSetMoveMachinesToMachineSetAnnotation: {t.moveTo},
+		clusterv1.MachineSetReceiveMachinesFromMachineSetsAnnotation: t.receive, clusterv1.AcknowledgedMoveAnnotation: t.counted} {
+		if value := inplace.Join(names); value != "" {
+			out[key] = value
+		}
+	}
 	if r, ok := set.Annotations[clusterv1.RevisionAnnotation]; ok {
 		out[clusterv1.RevisionAnnotation] = r
 	}
@@ -99,6 +110,7 @@ func annotations(w World, set *clusterv1.MachineSet, t target) map[string]string
 // ownAnnotations are not copied from the deployment to its sets.
 var ownAnnotations = map[string]bool{
 	clusterv1.RevisionAnnotation: true, clusterv1.DesiredReplicasAnnotation: true, clusterv1.MaxReplicasAnnotation: true,
+	clusterv1.MachineSetMoveMachinesToMachineSetAnnotation: true, clusterv1.MachineSetReceiveMachinesFromMachineSetsAnnotation: true, clusterv1.AcknowledgedMoveAnnotation: true,
 	"kubectl.kubernetes.io/last-applied-configuration": true, "cluster.x-k8s.io/conversion-data": true,
 }
 

@@ -24,20 +24,22 @@ type sight struct {
 	resolver *contractversion.Resolver
 	// watch is nil for who looks only once.
 	watch func(template schema.GroupVersionKind) error
+	// ask is nil where nobody updates Machines in place.
+	ask Ask
 }
 
 // Look reads all that matters for one MachineDeployment, without writing or watching anything. The deployment is taken
-// as it is given, and what this program wrote last for seen.
-func Look(ctx context.Context, reader client.Reader, resolver *contractversion.Resolver, md *clusterv1.MachineDeployment, now time.Time) (World, error) {
+// as it is given, and what this program wrote last for seen. Without ask nobody is asked about updates in place.
+func Look(ctx context.Context, reader client.Reader, resolver *contractversion.Resolver, ask Ask, md *clusterv1.MachineDeployment, now time.Time) (World, error) {
 	w := World{Now: now, Deployment: md}
-	err := sight{reader: reader, resolver: resolver}.observe(ctx, &w)
+	err := sight{reader: reader, resolver: resolver, ask: ask}.observe(ctx, &w)
 	return w, err
 }
 
 // observe reads all that matters for one MachineDeployment. It writes nothing.
 func (c *Controller) observe(ctx context.Context, md *clusterv1.MachineDeployment) (World, error) {
 	w := World{Now: time.Now(), Deployment: md, Suffix: rand.String(5)}
-	if err := (sight{reader: c.Client, resolver: c.Resolver, watch: c.watch}).observe(ctx, &w); err != nil {
+	if err := (sight{reader: c.Client, resolver: c.Resolver, watch: c.watch, ask: AskBy(c.Hooks)}).observe(ctx, &w); err != nil {
 		return w, err
 	}
 	seen := map[string]string{}
@@ -78,10 +80,13 @@ func (l sight) observe(ctx context.Context, w *World) error {
 		w.Machines = append(w.Machines, &machines.Items[i])
 	}
 	w.CountMachines()
-	if md.DeletionTimestamp.IsZero() {
-		return l.templates(ctx, w)
+	if !md.DeletionTimestamp.IsZero() {
+		return nil
 	}
-	return nil
+	if err := l.templates(ctx, w); err != nil {
+		return err
+	}
+	return l.inPlace(ctx, w)
 }
 
 func (l sight) sets(ctx context.Context, w *World) error {

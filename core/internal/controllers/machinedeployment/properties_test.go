@@ -17,6 +17,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machineset"
+	"github.com/slipway-capi/slipway/core/internal/inplace"
 )
 
 // fleet plays a deployment, its sets and their Machines in memory, one random step after another. The decisions are the
@@ -35,6 +36,8 @@ type fleet struct {
 	// killed is the chance in a hundred that a reconcile ends between two of its writes.
 	killed int
 	log    []string
+	// answer is what extensions say about a change of one template to another; nil if there is none.
+	answer func(from, to string) inplace.Answer
 }
 
 func newFleet(t *testing.T, seed uint64, opts ...worldOption) *fleet {
@@ -70,6 +73,14 @@ func (f *fleet) reconcileDeployment() {
 		w.Sets = append(w.Sets, s.DeepCopy())
 	}
 	w.CountMachines()
+	if f.answer != nil {
+		w.InPlace = map[types.UID]inplace.Answer{}
+		for _, s := range w.Sets {
+			if from, to := s.Spec.Template.Spec.InfrastructureRef.Name, w.Deployment.Spec.Template.Spec.InfrastructureRef.Name; from != to {
+				w.InPlace[s.UID] = f.answer(from, to)
+			}
+		}
+	}
 	f.decided = f.now
 	d := Decide(w)
 	lives := f.lives(len(d.Actions))
@@ -134,6 +145,13 @@ func (f *fleet) of(set types.UID) []*clusterv1.Machine {
 func (f *fleet) reconcileSet(s *clusterv1.MachineSet) {
 	w := machineset.World{Now: f.now, Set: s, Cluster: f.world.Cluster, Machines: f.of(s.UID),
 		Infrastructure: machineset.Template{Object: &external.Object{Unstructured: &unstructured.Unstructured{Object: map[string]any{}}}}}
+	w.Objects = map[string][]*unstructured.Unstructured{}
+	if to := s.Annotations[clusterv1.MachineSetMoveMachinesToMachineSetAnnotation]; to != "" {
+		if i := slices.IndexFunc(f.world.Sets, func(o *clusterv1.MachineSet) bool { return o.Name == to }); i >= 0 {
+			w.Receiver = f.world.Sets[i]
+		}
+	}
+	f.objects(&w)
 	for range 20 {
 		w.Suffixes = append(w.Suffixes, f.name("m"))
 	}
@@ -159,6 +177,41 @@ func (f *fleet) reconcileSet(s *clusterv1.MachineSet) {
 			if known {
 				require.GreaterOrEqual(f, f.available(), f.floor, "too few available Machines: %v", f.log)
 			}
+		case machineset.Move:
+			f.move(a)
+		case machineset.Start:
+			*a.Machine = *a.Wanted
+			a.Machine.Spec.InfrastructureRef.Name = s.Spec.Template.Spec.InfrastructureRef.Name
+			f.note("%s begins to become %s", a.Machine.Name, a.Machine.Spec.InfrastructureRef.Name)
+		}
+	}
+}
+
+// move hands a Machine over, which is not available from then on.
+func (f *fleet) move(a machineset.Move) {
+	c := conditions.Get(a.Machine, clusterv1.AvailableCondition)
+	known := c != nil && c.Status == metav1.ConditionTrue && !inplace.Updating(a.Machine) && c.LastTransitionTime.Time.Before(f.decided)
+	a.Machine.OwnerReferences = []metav1.OwnerReference{{Kind: "MachineSet", Name: a.To.Name, UID: a.To.UID, Controller: ptr(true)}}
+	inplace.HandOver(a.Machine)
+	f.note("%s is handed to %s", a.Machine.Name, a.To.Name)
+	if known {
+		require.GreaterOrEqual(f, f.available(), f.floor, "too few available Machines: %v", f.log)
+	}
+}
+
+// objects are the infrastructure machines of the Machines that a set is going to update.
+func (f *fleet) objects(w *machineset.World) {
+	template := &unstructured.Unstructured{Object: map[string]any{}}
+	template.SetKind("FakeMachineTemplate")
+	template.SetAPIVersion("infrastructure.cluster.x-k8s.io/v1")
+	w.Infrastructure.Object = &external.Object{Unstructured: template}
+	for _, m := range w.Machines {
+		o := &unstructured.Unstructured{Object: map[string]any{}}
+		o.SetKind(m.Spec.InfrastructureRef.Kind)
+		o.SetAPIVersion("infrastructure.cluster.x-k8s.io/v1")
+		o.SetName(m.Spec.InfrastructureRef.Name)
+		if inplace.Arriving(m) {
+			w.Objects[m.Name] = append(w.Objects[m.Name], o)
 		}
 	}
 }
@@ -180,7 +233,7 @@ func (f *fleet) report(m *clusterv1.Machine, status metav1.ConditionStatus) {
 func (f *fleet) available() int {
 	n := 0
 	for _, m := range f.machines {
-		if conditions.IsTrue(m, clusterv1.AvailableCondition) {
+		if conditions.IsTrue(m, clusterv1.AvailableCondition) && !inplace.Updating(m) {
 			n++
 		}
 	}
@@ -199,7 +252,14 @@ func (f *fleet) advance() {
 	case !m.DeletionTimestamp.IsZero():
 		f.machines = slices.Delete(f.machines, i, i+1)
 		f.note("%s is gone", m.Name)
-	case m.Spec.InfrastructureRef.Name != "broken" && !conditions.IsTrue(m, clusterv1.AvailableCondition):
+	case inplace.Pending(m) && !inplace.Arriving(m) && m.Spec.InfrastructureRef.Name != "broken":
+		inplace.Unmark(m)
+		inplace.End(m)
+		f.report(m, metav1.ConditionTrue)
+		f.note("%s is updated", m.Name)
+	case inplace.Updating(m) && conditions.IsTrue(m, clusterv1.AvailableCondition):
+		f.report(m, metav1.ConditionFalse)
+	case !inplace.Updating(m) && m.Spec.InfrastructureRef.Name != "broken" && !conditions.IsTrue(m, clusterv1.AvailableCondition):
 		m.Status.NodeRef.Name = m.Name
 		f.report(m, metav1.ConditionTrue)
 		f.note("%s is available", m.Name)

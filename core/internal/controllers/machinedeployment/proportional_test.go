@@ -60,6 +60,5 @@ func TestProportionalSpread(t *testing.T) {
 }
 
 func replicasOf(w World) map[*clusterv1.MachineSet]int32 {
-	plan, _ := replicas(w, newest(w, w.Sets), w.Sets)
-	return plan
+	return replicas(w, newest(w, w.Sets), w.Sets).of
 }

@@ -13,6 +13,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/paused"
+	"github.com/slipway-capi/slipway/core/internal/inplace"
 )
 
 func want(s *clusterv1.MachineSet) int32 { return number(s.Spec.Replicas) }
@@ -37,7 +38,7 @@ func (w *World) CountMachines() {
 				continue
 			}
 			all++
-			if conditions.IsTrue(m, clusterv1.AvailableCondition) {
+			if conditions.IsTrue(m, clusterv1.AvailableCondition) && !inplace.Updating(m) {
 				ready++
 			}
 		}
@@ -91,9 +92,18 @@ func scaled(v *intstr.IntOrString, fallback intstr.IntOrString, of int32, up boo
 	return int32(n)
 }
 
-// replicas decides how many replicas each set should have, and whether a change of the wanted number has to wait.
-func replicas(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet) (plan map[*clusterv1.MachineSet]int32, later bool) {
-	plan = map[*clusterv1.MachineSet]int32{}
+// numbers is how many replicas each set should have.
+type numbers struct {
+	of map[*clusterv1.MachineSet]int32
+	// moves are the sets that hand over what they have too many.
+	moves map[*clusterv1.MachineSet]bool
+	// later says that a change of the wanted number has to wait.
+	later bool
+}
+
+// replicas decides how many replicas each set should have.
+func replicas(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet) numbers {
+	plan, out := map[*clusterv1.MachineSet]int32{}, numbers{}
 	for _, s := range sets {
 		plan[s] = want(s)
 		if !s.DeletionTimestamp.IsZero() {
@@ -102,14 +112,15 @@ func replicas(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineS
 	}
 	switch {
 	case isTrue(w.Deployment.Spec.Paused) || current == nil:
-		later = proportional(w, current, sets, plan)
+		out.later = proportional(w, current, sets, plan)
 	case w.Deployment.Spec.Rollout.Strategy.Type == clusterv1.OnDeleteMachineDeploymentStrategyType:
 		onDelete(w, current, sets, plan)
 	default:
 		plan[current] = replicasOfNew(w, current, sets)
-		shrinkOld(w, current, sets, plan)
+		out.moves = shrinkOld(w, current, sets, plan)
 	}
-	return plan, later
+	out.of = plan
+	return out
 }
 
 // replicasOfNew grows the new set as far as the total may go, counting for each set what it wants or what it still has,
@@ -131,16 +142,17 @@ func replicasOfNew(w World, current *clusterv1.MachineSet, sets []*clusterv1.Mac
 	if w.Deployment.Spec.Rollout.Strategy.Type == clusterv1.OnDeleteMachineDeploymentStrategyType {
 		return min(w.wanted(), own+max(0, w.wanted()-total))
 	}
-	s, _ := fences(w)
-	return min(w.wanted(), own+max(0, w.wanted()+s-total))
+	more := min(w.wanted()-underway(w, current, sets)-own, w.wanted()+room(w, current, sets)-total)
+	return own + max(0, more)
 }
 
 // shrinkOld takes replicas from old sets, no more than the budget allows: what all sets want, less what they are still
 // getting rid of, less what must stay available, less what is new and not available yet (BC-05). Machines that are not
 // available go first, since nobody misses them, but within the same budget. That leaves no standstill: once all new ones
-// are available, either there is room for another one or the budget covers a broken old one.
-func shrinkOld(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) {
-	old := oldestFirst(current, sets)
+// are available, either there is room for another one or the budget covers a broken old one. A Machine that is handed over
+// to be updated in place is not available for a while, so the budget is the same. It says which sets hand over.
+func shrinkOld(w World, current *clusterv1.MachineSet, sets []*clusterv1.MachineSet, plan map[*clusterv1.MachineSet]int32) (moves map[*clusterv1.MachineSet]bool) {
+	old, quota := oldestFirst(current, sets), newQuota(w, current, sets, plan)
 	_, unavailable := fences(w)
 	var total, leaving int32
 	for _, s := range sets {
@@ -152,8 +164,7 @@ func shrinkOld(w World, current *clusterv1.MachineSet, sets []*clusterv1.Machine
 	missing := max(0, plan[current]-available(current))
 	budget := total - leaving - (w.wanted() - unavailable) - missing
 	for _, s := range old {
-		n := min(budget, max(0, plan[s]-available(s)))
-		if n > 0 {
+		if n := quota.take(s, min(budget, unavailableOf(w, s, plan[s]))); n > 0 {
 			plan[s] -= n
 			budget -= n
 		}
@@ -164,11 +175,12 @@ func shrinkOld(w World, current *clusterv1.MachineSet, sets []*clusterv1.Machine
 	}
 	budget = min(budget, up-(w.wanted()-unavailable))
 	for _, s := range old {
-		if n := min(budget, plan[s]); n > 0 {
+		if n := quota.take(s, min(budget, plan[s])); n > 0 {
 			plan[s] -= n
 			budget -= n
 		}
 	}
+	return quota.moves
 }
 
 // onDelete lets old sets shrink only as the user deletes their Machines, or when fewer are wanted; the new one fills

@@ -7,6 +7,7 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/decision"
+	"github.com/slipway-capi/slipway/core/internal/inplace"
 )
 
 // World is all that is known when a decision about one MachineDeployment is taken.
@@ -22,6 +23,9 @@ type World struct {
 	Unseen bool
 	// MissingTemplates names templates that a new MachineSet would need and that do not exist.
 	MissingTemplates []string
+	// InPlace is what extensions say about bringing the Machines of sets to the wanted template while they run, by UID of the
+	// set. Of sets that are not there nobody was asked.
+	InPlace map[types.UID]inplace.Answer
 	// Suffix is the random ending of a new MachineSet's name.
 	Suffix string
 }
@@ -51,6 +55,10 @@ type Decision struct {
 	Events     []Event
 	// Missing names the templates without which no MachineSet can be made.
 	Missing []string
+	// Kept says in a line each which Machines stay although they are not as wanted, and why.
+	Kept []string
+	// Err is a state that only time or a person can mend; the reconcile is tried again with back-off.
+	Err error
 }
 
 // Event is a line for people.

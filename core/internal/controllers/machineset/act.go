@@ -71,6 +71,10 @@ func (c *Controller) carryOut(ctx context.Context, w World, action Action) error
 		return c.adopt(ctx, w, a.Machine)
 	case Sync:
 		return c.syncMachine(ctx, w, a)
+	case Move:
+		return c.move(ctx, w, a)
+	case Start:
+		return c.begin(ctx, w, a)
 	case DeleteStray:
 		return c.removeStray(ctx, a)
 	case SyncMetadata:

@@ -2,6 +2,7 @@ package machineset
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/decision"
+	"github.com/slipway-capi/slipway/core/internal/inplace"
 	"github.com/slipway-capi/slipway/core/internal/rollup"
 )
 
@@ -47,7 +49,8 @@ func count(w World, s *clusterv1.MachineSet) {
 	for _, m := range w.Machines {
 		replicas++
 		for t, n := range map[string]*int32{clusterv1.ReadyCondition: &ready, clusterv1.AvailableCondition: &available, clusterv1.MachineUpToDateCondition: &upToDate} {
-			if conditions.IsTrue(m, t) {
+			// While a Machine is updated in place its conditions may still be those of before.
+			if conditions.IsTrue(m, t) && !inplace.Updating(m) {
 				*n++
 			}
 		}
@@ -64,10 +67,10 @@ func count(w World, s *clusterv1.MachineSet) {
 }
 
 func (d *Decision) scalingUp(w World) metav1.Condition {
-	if w.deleting() || len(w.Machines) >= w.wanted() {
+	if w.deleting() || len(w.counted()) >= w.wanted() {
 		return condition(clusterv1.ScalingUpCondition, metav1.ConditionFalse, clusterv1.NotScalingUpReason, "")
 	}
-	message := fmt.Sprintf("Scaling up from %d to %d replicas", len(w.Machines), w.wanted())
+	message := fmt.Sprintf("Scaling up from %d to %d replicas", len(w.counted()), w.wanted())
 	if len(d.Blocked) > 0 {
 		message += " is blocked because:\n* " + strings.Join(d.Blocked, "\n* ")
 	}
@@ -79,10 +82,20 @@ func (d *Decision) scalingDown(w World) metav1.Condition {
 	if w.deleting() {
 		target = 0
 	}
-	if len(w.Machines) <= target {
+	exist := len(w.Machines)
+	if !w.deleting() {
+		exist = len(w.counted())
+	}
+	if exist <= target {
 		return condition(clusterv1.ScalingDownCondition, metav1.ConditionFalse, clusterv1.NotScalingDownReason, "")
 	}
-	message := fmt.Sprintf("Scaling down from %d to %d replicas", len(w.Machines), target)
+	message := fmt.Sprintf("Scaling down from %d to %d replicas", exist, target)
+	if to := w.Set.Annotations[clusterv1.MachineSetMoveMachinesToMachineSetAnnotation]; to != "" && !w.deleting() {
+		message += ", by handing Machines over to MachineSet " + to
+		if !slices.ContainsFunc(w.counted(), movable) {
+			message += ", but none of them is well enough to be updated in place"
+		}
+	}
 	names, drains := d.lingering(w)
 	if len(names) > 0 {
 		message += "\n* Machines in deletion since more than 15m: " + strings.Join(names, ", ")

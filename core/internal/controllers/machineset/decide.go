@@ -40,6 +40,7 @@ func Decide(w World) Decision {
 		d.own(w)
 		d.templates(w)
 		d.adopt(w)
+		d.start(w)
 		d.sync(w)
 		d.sweep(w)
 		d.remediate(w)
@@ -127,7 +128,7 @@ func (d *Decision) scale(w World) {
 		d.After = decision.Sooner(d.After, lookAgain) // the watch that shows the last writes wakes us; this is for a write that never shows
 		return
 	}
-	switch missing := w.wanted() - len(w.Machines) - len(w.Orphans); {
+	switch missing := w.wanted() - len(w.counted()) - len(w.Orphans); {
 	case missing > 0:
 		d.scaleUp(w, missing)
 	case missing < 0:
@@ -164,18 +165,23 @@ func (d *Decision) scaleUp(w World, n int) {
 			d.fail(err)
 			return
 		}
-		why := decision.Because("ScaleUp", "%d replicas wanted, %d exist", w.wanted(), len(w.Machines))
+		why := decision.Because("ScaleUp", "%d replicas wanted, %d exist", w.wanted(), len(w.counted()))
 		d.Actions = append(d.Actions, Create{Machine: intent(w, name), Why: why})
 	}
 }
 
-// scaleDown deletes the surplus. Machines that have just been chosen for being ill are part of it.
+// scaleDown deletes the surplus, or hands it over. Machines that have just been chosen for being ill are part of it.
 func (d *Decision) scaleDown(w World, n int) {
-	stay := slices.DeleteFunc(slices.Clone(w.Machines), d.remediates)
-	n -= len(w.Machines) - len(stay)
+	all := w.counted()
+	stay := slices.DeleteFunc(slices.Clone(all), d.remediates)
+	n -= len(all) - len(stay)
+	if w.handsOver() {
+		d.handOver(w, stay, max(0, n))
+		return
+	}
 	for _, m := range surplus(stay, max(0, n), w.Set.Spec.Deletion.Order, w.Now) {
 		if m.DeletionTimestamp.IsZero() {
-			d.Actions = append(d.Actions, Delete{Machine: m, Why: decision.Because("ScaleDown", "%d replicas wanted, %d exist", w.wanted(), len(w.Machines))})
+			d.Actions = append(d.Actions, Delete{Machine: m, Why: decision.Because("ScaleDown", "%d replicas wanted, %d exist", w.wanted(), len(all))})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package machineset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -103,6 +104,9 @@ func (l sight) observe(ctx context.Context, w *World) error {
 	if err := l.objects(ctx, w); err != nil {
 		return err
 	}
+	if err := errors.Join(l.receiver(ctx, w), l.origins(ctx, w)); err != nil {
+		return err
+	}
 	if cluster.Spec.ControlPlaneRef.Name != "" {
 		cp, err := external.Get(ctx, l.reader, l.resolver, cluster.Spec.ControlPlaneRef, s.Namespace)
 		if err != nil && !external.IsNotFound(err) {
@@ -115,7 +119,7 @@ func (l sight) observe(ctx context.Context, w *World) error {
 			}
 		}
 	}
-	for range max(0, w.wanted()-len(w.Machines)) {
+	for range max(0, w.wanted()-len(w.counted())) {
 		w.Suffixes = append(w.Suffixes, rand.String(suffixLength))
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/core/internal/apply"
+	"github.com/slipway-capi/slipway/core/internal/inplace"
 )
 
 // nodeDeletionTimeout is what admission gives a Machine that asks for none.
@@ -24,6 +25,9 @@ func (d *Decision) sync(w World) {
 	for _, m := range w.Machines {
 		if !m.DeletionTimestamp.IsZero() && len(m.Finalizers) == 0 {
 			continue // as good as gone
+		}
+		if inplace.Arriving(m) && m.DeletionTimestamp.IsZero() {
+			continue // the beginning of its update changes it altogether
 		}
 		wanted := InPlace(w, m)
 		if covered, surplus := covers(m, wanted), surplusOf(m, wanted); !covered || surplus {

@@ -31,6 +31,11 @@ type World struct {
 	// Strays are such objects that only the set owns and for which there is no Machine.
 	Strays []*unstructured.Unstructured
 
+	// Receiver is the set to which Machines are to be handed over; nil if there is none.
+	Receiver *clusterv1.MachineSet
+	// Origins are the templates from which the objects of arriving Machines were made, as far as they still exist.
+	Origins map[string]*unstructured.Unstructured
+
 	Bootstrap, Infrastructure Template
 	ControlPlane              *external.Object
 	// Skip are the preflight checks that annotation or flag switch off.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -106,6 +107,40 @@ func All[Q, R any](ctx context.Context, c *Client, h hook.Hook[Q, R], namespace,
 	c.remember(key, about, wait)
 	return wait, nil
 }
+
+// ErrNobody says that no handler of a hook works for a namespace.
+var ErrNobody = errors.New("no extension has a handler of this hook for the namespace")
+
+// Sole calls the only handler of a hook for something in a namespace and says which one it is. With none the error is
+// [ErrNobody]; several are an error as well, since no answer of theirs could be told from the others.
+func Sole[Q, R any](ctx context.Context, c *Client, h hook.Hook[Q, R], namespace string, request *Q) (response *R, handler string, err error) {
+	if err := c.registry.Wait(ctx); err != nil {
+		return nil, "", err
+	}
+	handlers, err := c.matching(ctx, h.Definition, namespace)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case len(handlers) == 0:
+		return nil, "", ErrNobody
+	case len(handlers) > 1:
+		names := make([]string, 0, len(handlers))
+		for _, r := range handlers {
+			names = append(names, r.Name)
+		}
+		return nil, "", fmt.Errorf("hook %s: only one extension may have a handler, and these have: %s", h.Name, strings.Join(names, ", "))
+	}
+	r := handlers[0]
+	r.IgnoreFailure = r.IgnoreFailure && !indispensable[h.Name]
+	answer, err := c.call(ctx, h.Definition, r, shallow(request))
+	if err != nil {
+		return nil, r.Name, err
+	}
+	return answer.(any).(*R), r.Name, nil
+}
+
+// indispensable are hooks for which the lack of a response is never taken for a success, since that would mean that the work is done.
+var indispensable = map[string]bool{hook.UpdateMachine.Name: true}
 
 // Serves says whether any handler of a hook works for a namespace.
 func (c *Client) Serves(ctx context.Context, d hook.Definition, namespace string) (bool, error) {

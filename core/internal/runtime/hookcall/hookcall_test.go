@@ -277,3 +277,45 @@ func TestCluster(t *testing.T) {
 	assert.Len(t, c.Annotations, 2, "the Cluster itself stays as it is")
 	assert.NotEqual(t, About(c, "a", "b"), About(c, "ab"))
 }
+
+// Conformance: MD-26, MA-46
+func TestSoleHandler(t *testing.T) {
+	s := newStage(t)
+	ask := func() (*createResponse, string, error) {
+		return Sole(t.Context(), s.client, hook.BeforeClusterCreate, "ns", &createRequest{})
+	}
+	_, _, err := ask()
+	require.ErrorIs(t, err, ErrNobody)
+	s.add("a", after(20, "later"), nil)
+	response, handler, err := ask()
+	require.NoError(t, err)
+	assert.Equal(t, "create.a", handler)
+	assert.EqualValues(t, 20, response.RetryAfterSeconds)
+	s.add("b", after(0, ""), nil)
+	s.calls = nil
+	_, _, err = ask()
+	require.EqualError(t, err, "hook BeforeClusterCreate: only one extension may have a handler, and these have: create.a, create.b")
+	assert.Empty(t, s.calls, "neither is called")
+	s.add("b", after(0, ""), func(e *registry.Extension) { e.Namespaces = labels.SelectorFromSet(labels.Set{"name": "other"}) })
+	s.add("a", refuse, nil)
+	_, handler, err = ask()
+	require.ErrorContains(t, err, "the moon is full")
+	assert.Equal(t, "create.a", handler)
+}
+
+// TestNoResponseIsNoUpdate: an update that nobody answered about is not done, whatever the failure policy.
+//
+// Conformance: MA-46
+func TestNoResponseIsNoUpdate(t *testing.T) {
+	s := newStage(t)
+	broken := extensiontest.Start(t, http.NotFoundHandler())
+	s.registry.Set(registry.Extension{Name: "broken", Endpoint: endpoint.Endpoint{URL: broken.URL, ServerName: "localhost", CABundle: string(broken.CABundle)}, Handlers: []registry.Handler{
+		{Name: "update.broken", ShortName: "update", Hook: hook.UpdateMachine.ID(), Timeout: 5 * time.Second, IgnoreFailure: true},
+		{Name: "can.broken", ShortName: "can", Hook: hook.CanUpdateMachineSet.ID(), Timeout: 5 * time.Second, IgnoreFailure: true},
+	}})
+	_, _, err := Sole(t.Context(), s.client, hook.UpdateMachine, "ns", &hooks.UpdateMachineRequest{})
+	require.ErrorContains(t, err, "404")
+	can, _, err := Sole(t.Context(), s.client, hook.CanUpdateMachineSet, "ns", &hooks.CanUpdateMachineSetRequest{})
+	require.NoError(t, err)
+	assert.False(t, can.MachineSetPatch.IsDefined(), "which covers nothing")
+}

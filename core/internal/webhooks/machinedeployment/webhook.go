@@ -85,6 +85,7 @@ func Validate(deployment, before *clusterv1.MachineDeployment, features manager.
 	problems = append(problems, validateStrategy(spec.Rollout.Strategy, path.Child("rollout", "strategy", "rollingUpdate"))...)
 	problems = append(problems, rules.PreflightChecks(deployment.Annotations, field.NewPath("metadata", "annotations"))...)
 	problems = append(problems, rules.AutoscalerLimits(deployment.Annotations, field.NewPath("metadata", "annotations"))...)
+	problems = append(problems, rules.InPlaceUpdates(deployment.Annotations, field.NewPath("metadata", "annotations"))...)
 	if before != nil {
 		problems = append(problems, rules.Unchanged(&before.Spec.ClusterName, spec.ClusterName, path.Child("clusterName"))...)
 	}

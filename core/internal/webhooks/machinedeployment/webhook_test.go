@@ -76,6 +76,12 @@ func TestValidate(t *testing.T) {
 		{"unknown check", func(d *clusterv1.MachineDeployment) {
 			d.Annotations = map[string]string{clusterv1.MachineSetSkipPreflightChecksAnnotation: "None"}
 		}, "skip-preflight-checks"},
+		{"updates in place if they can be", func(d *clusterv1.MachineDeployment) {
+			d.Annotations = map[string]string{clusterv1.InPlaceUpdatesAnnotation: clusterv1.InPlaceUpdatesRequire}
+		}, ""},
+		{"unknown policy of updates in place", func(d *clusterv1.MachineDeployment) {
+			d.Annotations = map[string]string{clusterv1.InPlaceUpdatesAnnotation: "require"}
+		}, `metadata.annotations[slipway.dev/in-place-updates]: Unsupported value: "require": supported values: "Prefer", "Require", "Never"`},
 		{"fewer than none", func(d *clusterv1.MachineDeployment) { n := int32(-1); d.Spec.Replicas = &n }, "spec.replicas"},
 		{"no bootstrap", func(d *clusterv1.MachineDeployment) { d.Spec.Template.Spec.Bootstrap = clusterv1.Bootstrap{} }, "spec.template.spec.bootstrap"},
 		{"template of another cluster", func(d *clusterv1.MachineDeployment) { d.Spec.Template.Spec.ClusterName = "d" }, "spec.template.spec.clusterName"},
