@@ -2,12 +2,14 @@ package plan
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machinedeployment"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machineset"
 	"github.com/slipway-capi/slipway/core/internal/outdated"
@@ -20,9 +22,9 @@ func ofDeployment(ctx context.Context, r Request, proposal *clusterv1.MachineDep
 		return nil, err
 	}
 	proposed := current.DeepCopy()
-	proposed.Spec = *proposal.Spec.DeepCopy()
+	proposed.Spec, proposed.Annotations = *proposal.Spec.DeepCopy(), withPolicy(current.Annotations, proposal.Annotations)
 	webhooks.Default(proposed, current)
-	world, err := machinedeployment.Look(ctx, r.Reader, r.Resolver, nil, proposed, r.Now)
+	world, err := machinedeployment.Look(ctx, r.Reader, r.Resolver, r.CanUpdate, proposed, r.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +57,16 @@ func ofDeployment(ctx context.Context, r Request, proposal *clusterv1.MachineDep
 		return nil, err
 	}
 	return p.tell(r.Now, deploymentReasons{play: p, current: current, proposed: proposed, contents: contents}), nil
+}
+
+// withPolicy are the present annotations with the proposed policy of updates in place.
+func withPolicy(present, proposed map[string]string) map[string]string {
+	out := maps.Clone(present)
+	delete(out, clusterv1.InPlaceUpdatesAnnotation)
+	if policy, ok := proposed[clusterv1.InPlaceUpdatesAnnotation]; ok {
+		out = labels.Merge(out, map[string]string{clusterv1.InPlaceUpdatesAnnotation: policy})
+	}
+	return out
 }
 
 // deploymentReasons says why a MachineDeployment does what it does to a Machine.

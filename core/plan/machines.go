@@ -38,8 +38,6 @@ func (p *play) onMachine(m *member, action machineset.Action) bool {
 		m.world.Machines = append(m.world.Machines, n)
 	case machineset.Move:
 		p.move(m, a)
-	case machineset.Start:
-		m.replace(a.Wanted)
 	case machineset.Sync:
 		return p.sync(m, a)
 	default: // what is told or labelled besides changes no Machine's fate
@@ -58,10 +56,30 @@ func (p *play) move(m *member, a machineset.Move) {
 	to.world.Machines = append(slices.Clone(to.world.Machines), n)
 }
 
-func (m *member) replace(machine *clusterv1.Machine) {
-	i := slices.IndexFunc(m.world.Machines, func(o *clusterv1.Machine) bool { return o.UID == machine.UID })
+// receiver is the set to which a set hands Machines over; nil if there is none.
+func (p *play) receiver(s *clusterv1.MachineSet) *clusterv1.MachineSet {
+	for _, o := range p.sets {
+		if inplace.Agree(s, o.world.Set) {
+			return o.world.Set
+		}
+	}
+	return nil
+}
+
+// begin updates the Machines that a set has been given and counts, at once and to the end.
+func (m *member) begin() bool {
+	changed := false
 	m.world.Machines = slices.Clone(m.world.Machines)
-	m.world.Machines[i] = machine
+	for i, o := range m.world.Machines {
+		if inplace.Arriving(o) && inplace.Awaited(m.world.Set, o) {
+			n, wanted := o.DeepCopy(), m.world.Set.Spec.Template.Spec
+			n.Spec.Version, n.Spec.FailureDomain = wanted.Version, wanted.FailureDomain
+			inplace.Begin(n)
+			becomeAvailable(n)
+			m.world.Machines[i], changed = n, true
+		}
+	}
+	return changed
 }
 
 func (p *play) remove(m *member, machine *clusterv1.Machine, because string) {

@@ -13,7 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
 	"github.com/slipway-capi/slipway/contract/contractversion"
+	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
 )
 
 // Fate is what a change does to a Machine in the end.
@@ -70,7 +72,13 @@ type Request struct {
 	Proposed client.Object
 	// Now is the time to plan for; zero is the present.
 	Now time.Time
+	// CanUpdate asks the extension that updates Machines in place how much of a difference it covers; the error is [ErrNobody]
+	// if there is none. Nil plans as if there were none.
+	CanUpdate func(ctx context.Context, namespace string, request *hooks.CanUpdateMachineSetRequest) (*hooks.CanUpdateMachineSetResponse, error)
 }
+
+// ErrNobody says that no extension updates Machines in place.
+var ErrNobody = hookcall.ErrNobody
 
 // What cannot be planned.
 var (

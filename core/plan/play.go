@@ -188,6 +188,10 @@ func (p *play) decideDeployment() (bool, error) {
 	w.CountMachines()
 	d := machinedeployment.Decide(w)
 	p.deployment.Deployment, p.after = d.Deployment, d.After
+	for _, line := range d.Kept {
+		p.block(line)
+		p.after = 0 // to ask again changes nothing in a play
+	}
 	changed := false
 	for _, a := range d.Actions {
 		c, err := p.onSet(a)
@@ -227,6 +231,7 @@ func (p *play) find(uid types.UID) int {
 
 // decideSet lets one set act. What keeps it from making Machines is noted, once, and then put aside.
 func (p *play) decideSet(m *member) (bool, error) {
+	begun := m.begin()
 	d := machineset.Decide(p.see(m))
 	if !m.cleared && (d.Err != nil || len(d.Blocked) > 0) {
 		for _, line := range d.Blocked {
@@ -242,7 +247,7 @@ func (p *play) decideSet(m *member) (bool, error) {
 	if d.Err != nil {
 		return false, d.Err
 	}
-	changed := !equality.Semantic.DeepEqual(m.world.Set.Status, d.Set.Status)
+	changed := begun || !equality.Semantic.DeepEqual(m.world.Set.Status, d.Set.Status)
 	m.world.Set.Status = d.Set.Status
 	for _, a := range d.Actions {
 		changed = p.onMachine(m, a) || changed
@@ -254,8 +259,8 @@ func (p *play) decideSet(m *member) (bool, error) {
 func (p *play) see(m *member) machineset.World {
 	w := m.world
 	w.Now, w.Set, w.Suffixes = p.now, w.Set.DeepCopy(), nil
-	w.Machines = slices.Clone(w.Machines)
-	for range max(0, number(w.Set.Spec.Replicas)-len(w.Machines)) {
+	w.Machines, w.Receiver = slices.Clone(w.Machines), p.receiver(w.Set)
+	for range number(w.Set.Spec.Replicas) {
 		p.serial++
 		w.Suffixes = append(w.Suffixes, fmt.Sprintf("new%d", p.serial))
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 )
 
@@ -88,6 +90,11 @@ func (p *play) remaining(r reasons, o original) Machine {
 		return m
 	}
 	if now := p.present(o); now != nil {
+		if o.set != nil && !metav1.IsControlledBy(now, o.set) {
+			fields, lines := r.outdated(o.set, p.now)
+			m.Fate, m.Because, m.Why = InPlace, fields, "an extension updates it: "+strings.Join(lines, "; ")
+			return m
+		}
 		if m.Because = inPlaceFields(o.machine, now); len(m.Because) > 0 {
 			m.Fate = InPlace
 		}
