@@ -129,6 +129,20 @@ func TestArrivingMachines(t *testing.T) {
 	assert.Equal(t, map[string]string{clusterv1.TemplateClonedFromNameAnnotation: "x", clusterv1.TemplateClonedFromGroupKindAnnotation: "FakeMachineTemplate.infrastructure.cluster.x-k8s.io",
 		clusterv1.UpdateInProgressAnnotation: "", "own": "yes"}, after.GetAnnotations())
 
+	// The program ends after the first of its writes: the next one goes on from there, whether the old template is still there or not.
+	for _, origins := range []map[string]*unstructured.Unstructured{nil, {"FakeMachineTemplate.infrastructure.cluster.x-k8s.io/x": w.Infrastructure.Object.Unstructured}} {
+		again := w
+		again.Objects, again.Origins = map[string][]*unstructured.Unstructured{"m": {after}}, origins
+		d := Decide(again)
+		require.Equal(t, []string{"start m"}, toldOf(d))
+		for _, a := range d.Actions {
+			if next, ok := a.(Start); ok {
+				assert.Equal(t, s.Wanted, next.Wanted)
+				assert.Equal(t, after, next.Objects[0].After)
+			}
+		}
+	}
+
 	for name, broken := range map[string]func(*World){
 		"FakeMachineTemplate x does not exist": func(w *World) { w.Infrastructure = Template{Missing: true} },
 		"FakeMachine x cannot be read":         func(w *World) { w.Objects = nil },
