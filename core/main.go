@@ -42,9 +42,10 @@ const name = "slipway-core-manager"
 // +kubebuilder:rbac:groups=runtime.cluster.x-k8s.io,resources=extensionconfigs,verbs=list;patch
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=update;patch,resourceNames=clusterresourcesetbindings.addons.cluster.x-k8s.io;clusterresourcesets.addons.cluster.x-k8s.io;clusterclasses.cluster.x-k8s.io;clusters.cluster.x-k8s.io;machinedeployments.cluster.x-k8s.io;machinedrainrules.cluster.x-k8s.io;machinehealthchecks.cluster.x-k8s.io;machinepools.cluster.x-k8s.io;machines.cluster.x-k8s.io;machinesets.cluster.x-k8s.io;ipaddressclaims.ipam.cluster.x-k8s.io;ipaddresses.ipam.cluster.x-k8s.io;extensionconfigs.runtime.cluster.x-k8s.io
 
-func main() {
-	options := &options{}
-	manager.Program{
+func main() { program(&options{}).Main() }
+
+func program(options *options) manager.Program {
+	return manager.Program{
 		Name:             name,
 		LeaderElectionID: "controller-leader-election-capi",
 		CRDs:             config.CRDs,
@@ -56,7 +57,7 @@ func main() {
 		Validate:       options.validate,
 		Setup:          options.setup,
 		Webhooks:       webhooks.SetupWithManager,
-	}.Main()
+	}
 }
 
 // kind is a controller that setup registers.

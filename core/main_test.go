@@ -30,9 +30,12 @@ import (
 var env *testenv.Environment
 
 // The manager of these tests has every feature on and all flags at their defaults.
+//
+// Conformance: MG-33
 func TestMain(m *testing.M) {
 	os.Exit(testenv.Main(m, &env, testenv.Options{
 		Files:        []fs.FS{config.Files},
+		Restricted:   true,
 		AddToScheme:  []func(*runtime.Scheme) error{clusterv1.AddToScheme, addonsv1.AddToScheme, ipamv1.AddToScheme, runtimev1.AddToScheme},
 		KeepFieldsOf: topology.FieldOwner,
 		Manager: func(ctx context.Context, mgr ctrl.Manager) error {

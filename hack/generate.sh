@@ -20,6 +20,22 @@ module() (
   return 0
 )
 
+# collects FOLDER ROLE LABEL: a role that gathers the rights of all roles with a label, by which providers of other groups let a manager at
+# their kinds.
+collects() {
+  cat >"$root/$1/config/rbac/collected_role.yaml" <<YAML
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: $2
+aggregationRule:
+  clusterRoleSelectors:
+  - matchLabels:
+      $3: "true"
+YAML
+}
+
 # The kinds of the core live in the contract, whose types every provider shares.
 # Requests of runtime hooks are objects, too, but nobody stores them.
 (cd contract && gen object paths=./api/... &&
@@ -33,6 +49,8 @@ module core capi-manager-role
 module providers/bootstrap-kubeadm capi-kubeadm-bootstrap-manager-role
 module providers/controlplane-kubeadm capi-kubeadm-control-plane-manager-role
 module providers/infrastructure-docker capd-manager-role
+collects core capi-collected-manager-role cluster.x-k8s.io/aggregate-to-manager
+collects providers/controlplane-kubeadm capi-kubeadm-control-plane-collected-manager-role kubeadm.controlplane.cluster.x-k8s.io/aggregate-to-manager
 
 cd "$root"
 go run ./hack/statemetrics

@@ -53,6 +53,7 @@ func check[T any](t *testing.T, path accessors.Path[T], good string, want T, wro
 	})
 }
 
+// Conformance: CL-14
 func TestPaths(t *testing.T) {
 	cluster := accessors.InfrastructureCluster("v1beta2")
 	check(t, cluster.ControlPlaneEndpoint(), `"spec":{"controlPlaneEndpoint":{"host":"h","port":6443}}`, clusterv1.APIEndpoint{Host: "h", Port: 6443},
@@ -89,6 +90,7 @@ func TestPaths(t *testing.T) {
 	check(t, plane.ExternallyManaged(), `"status":{"externalManagedControlPlane":true}`, true, `"status":{"externalManagedControlPlane":"t"}`)
 }
 
+// Conformance: CL-11, CL-14
 func TestFailureDomains(t *testing.T) {
 	want := []clusterv1.FailureDomain{{Name: "a", ControlPlane: flag(false)}, {Name: "b", ControlPlane: flag(true), Attributes: map[string]string{"k": "v"}}}
 	list := object(t, `"status":{"failureDomains":[{"name":"b","controlPlane":true,"attributes":{"k":"v"}},{"name":"a"}]}`)
@@ -109,6 +111,7 @@ func TestFailureDomains(t *testing.T) {
 	assert.Empty(t, got)
 }
 
+// Conformance: CL-31
 func TestCounters(t *testing.T) {
 	newer, err := accessors.ControlPlane("v1beta2").Counters(object(t, `"spec":{"replicas":3},"status":{"replicas":3,"readyReplicas":2,"availableReplicas":1,"upToDateReplicas":0}`))
 	require.NoError(t, err)

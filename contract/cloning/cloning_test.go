@@ -20,6 +20,7 @@ func template(t *testing.T, kind, spec string) *unstructured.Unstructured {
 	return obj
 }
 
+// Conformance: SH-25
 func TestClone(t *testing.T) {
 	owner := metav1.OwnerReference{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Machine", Name: "m", UID: "2"}
 	from := template(t, "DevMachineTemplate", `{"template":{"metadata":{"labels":{"a":"b","cluster.x-k8s.io/cluster-name":"wrong"},"annotations":{"c":"d"}},"spec":{"size":[1,2]}}}`)
@@ -43,6 +44,7 @@ func TestClone(t *testing.T) {
 	assert.Equal(t, before, from, "the template is not changed through its clone")
 }
 
+// Conformance: SH-26
 func TestEmptyTemplate(t *testing.T) {
 	for _, spec := range []string{`{}`, `{"template":{}}`, `{"template":{"spec":{}}}`} {
 		got, err := cloning.FromTemplate(cloning.Request{Template: template(t, "DevMachineTemplate", spec), Name: "m", ClusterName: "c"})
@@ -52,6 +54,7 @@ func TestEmptyTemplate(t *testing.T) {
 	}
 }
 
+// Conformance: SH-26
 func TestBadTemplates(t *testing.T) {
 	for _, c := range []struct{ kind, spec, want string }{
 		{"DevMachine", `{}`, "does not end in Template"},

@@ -1,6 +1,7 @@
 package conditions_test
 
 import (
+	"math/rand"
 	"strings"
 	"testing"
 	"time"
@@ -43,6 +44,7 @@ func types(g conditions.Getter) string {
 	return strings.Join(out, " ")
 }
 
+// Conformance: SH-30
 func TestSetKeepsTheTimeWhileTheStatusStays(t *testing.T) {
 	m := machine()
 	m.Generation = 3
@@ -78,12 +80,20 @@ func TestSetTellsNobodyWhenNothingChanged(t *testing.T) {
 	assert.Same(t, before, &m.Status.Conditions[0], "the list is the same one")
 }
 
+// Conformance: SH-31
 func TestOrder(t *testing.T) {
 	m := machine()
 	for _, name := range []string{"Deleting", "Zebra", "Paused", "MachinesUpToDate", "Aardvark", "NodeReady", "Ready", "Available", "InfrastructureReady", "ScalingUp"} {
 		conditions.Set(m, yes(name, ""))
 	}
 	assert.Equal(t, "Available Ready InfrastructureReady NodeReady ScalingUp MachinesUpToDate Aardvark Zebra Paused Deleting", types(m))
+	whole := strings.Fields("Available Ready UpToDate RemoteConnectionProbe BootstrapConfigReady InfrastructureReady ControlPlaneInitialized ControlPlaneAvailable WorkersAvailable EtcdClusterHealthy " +
+		"NodeHealthy NodeReady HealthCheckSucceeded OwnerRemediated TopologyReconciled Updating RollingOut Remediating ScalingDown ScalingUp MachinesReady MachinesUpToDate Another Paused Deleting")
+	all := machine()
+	for _, at := range rand.New(rand.NewSource(1)).Perm(len(whole)) {
+		conditions.Set(all, yes(whole[at], ""))
+	}
+	assert.Equal(t, strings.Join(whole, " "), types(all))
 	conditions.Delete(m, "Zebra")
 	conditions.Delete(m, "Absent")
 	assert.False(t, conditions.Has(m, "Zebra"))
@@ -109,6 +119,7 @@ func TestLongMessagesAreCut(t *testing.T) {
 	assert.True(t, strings.HasSuffix(message, "..."))
 }
 
+// Conformance: SH-30
 func TestStamp(t *testing.T) {
 	now := time.Date(2026, 5, 6, 7, 8, 9, 10, time.UTC)
 	m := machine(metav1.Condition{Type: "Deleting", Status: "True"}, yes("Ready", ""))
@@ -120,6 +131,7 @@ func TestStamp(t *testing.T) {
 	assert.Equal(t, now.Truncate(time.Second), m.Status.Conditions[0].LastTransitionTime.Time)
 }
 
+// Conformance: SH-32
 func TestMirror(t *testing.T) {
 	at := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	source := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Up", Message: "all well", LastTransitionTime: at, ObservedGeneration: 7}
@@ -140,6 +152,7 @@ func TestMirror(t *testing.T) {
 	assert.Equal(t, metav1.ConditionTrue, conditions.Mirror(nil, "InfrastructureReady", flag).Status)
 }
 
+// Conformance: SH-34, SH-35
 func TestSummary(t *testing.T) {
 	opts := conditions.SummaryOptions{For: []string{"Deleting", "InfrastructureReady", "NodeHealthy", "HealthCheckSucceeded"}, Optional: []string{"HealthCheckSucceeded"}, Negative: []string{"Deleting"}}
 	for _, c := range []struct {
@@ -205,6 +218,7 @@ func source(name string, list ...metav1.Condition) conditions.Source {
 	return conditions.Source{Getter: machine(list...), Kind: "Machine", Name: name}
 }
 
+// Conformance: SH-36, SH-37
 func TestAggregate(t *testing.T) {
 	cp := source("z-cp", no("Ready", "etcd is slow"))
 	cp.ControlPlane = true
@@ -225,6 +239,9 @@ func TestAggregate(t *testing.T) {
 			from: []conditions.Source{source("b", unknown("Ready", "lost")), source("a", no("Ready", "no disk")), source("c", no("Ready", "no disk")), cp},
 			want: is("MachinesReady", metav1.ConditionFalse, "NotReady",
 				"* Machine z-cp: etcd is slow\n* Machines a, c: no disk\n* Machine b: lost")},
+		{name: "the message of most objects first, then by name",
+			from: []conditions.Source{source("a", no("Ready", "x")), source("b", no("Ready", "z")), source("c", no("Ready", "y")), source("d", no("Ready", "y"))},
+			want: is("MachinesReady", metav1.ConditionFalse, "NotReady", "* Machines c, d: y\n* Machine a: x\n* Machine b: z")},
 		{name: "three names, then a count",
 			from: []conditions.Source{source("e", no("Ready", "x")), source("d", no("Ready", "x")), source("c", no("Ready", "x")), source("b", no("Ready", "x")), source("a", no("Ready", "x"))},
 			want: is("MachinesReady", metav1.ConditionFalse, "NotReady", "* Machines a, b, c, ... (2 more): x")},
@@ -243,6 +260,7 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
+// Conformance: SH-39
 func TestAggregateDoesNotDependOnOrder(t *testing.T) {
 	var from []conditions.Source
 	for i, message := range []string{"x", "y", "z", "x", "y", "w", "v"} {

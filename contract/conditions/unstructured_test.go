@@ -19,6 +19,7 @@ func provider(t testing.TB, status string) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: fields}
 }
 
+// Conformance: SH-33
 func TestFromUnstructured(t *testing.T) {
 	for _, c := range []struct {
 		name, status string
@@ -56,6 +57,8 @@ func broken(problem string) *metav1.Condition {
 }
 
 // FuzzFromUnstructured feeds any JSON: nothing that a provider writes may make a reader fail, and what comes out can be stored.
+//
+// Conformance: SH-33
 func FuzzFromUnstructured(f *testing.F) {
 	for _, seed := range []string{`{}`, `[]`, `{"conditions":[{"type":"Ready","status":"True"}]}`, `{"v1beta2":[],"conditions":[null,[],{}]}`, `{"conditions":[{"type":{},"status":[]}]}`} {
 		f.Add(seed)

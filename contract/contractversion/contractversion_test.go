@@ -23,6 +23,7 @@ func resolver(labels map[string]string, found bool, err error) *contractversion.
 	}))
 }
 
+// Conformance: SH-20
 func TestVersionIsTheHighest(t *testing.T) {
 	for _, c := range []struct{ key, value, version, contract string }{
 		{"v1beta2", "v1beta2", "v1beta2", "v1beta2"},
@@ -39,6 +40,7 @@ func TestVersionIsTheHighest(t *testing.T) {
 	}
 }
 
+// Conformance: SH-20
 func TestNewContractWins(t *testing.T) {
 	gvk, contract, err := resolver(map[string]string{"cluster.x-k8s.io/v1beta1": "v1", "cluster.x-k8s.io/v1beta2": "v1beta2"}, true, nil).GVK(context.Background(), machines)
 	require.NoError(t, err)
@@ -56,10 +58,12 @@ func TestALabelThatChangesIsSeen(t *testing.T) {
 	}
 }
 
+// Conformance: SH-21, SH-22
 func TestTroubleIsToldApart(t *testing.T) {
 	_, _, err := resolver(nil, true, nil).GVK(context.Background(), machines)
 	require.ErrorIs(t, err, contractversion.ErrNoContract)
 	assert.ErrorContains(t, err, "devmachines.infrastructure.cluster.x-k8s.io")
+	assert.ErrorContains(t, err, "cluster.x-k8s.io/v1beta2, cluster.x-k8s.io/v1beta1", "what is to be done")
 	_, _, err = resolver(nil, false, nil).GVK(context.Background(), machines)
 	require.ErrorIs(t, err, contractversion.ErrNoCRD)
 	broken := errors.New("no connection")

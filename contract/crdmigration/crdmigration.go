@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -45,6 +46,9 @@ var Phases = []Phase{All, StorageVersionMigration, CleanupManagedFields}
 // pageSize is how many objects are read at a time.
 const pageSize = 500
 
+// longest is how long the migration of one kind may take: that of tens of thousands of objects.
+const longest = time.Hour
+
 // Migrator migrates CRDs, one after the other.
 type Migrator struct {
 	// Client writes; Live reads without cache, so that no objects stay in memory.
@@ -61,7 +65,7 @@ func (m *Migrator) SetupWithManager(_ context.Context, mgr ctrl.Manager) error {
 	mine := predicate.NewPredicateFuncs(func(o client.Object) bool { return slices.Contains(m.Kinds, o.GetName()) })
 	err := ctrl.NewControllerManagedBy(mgr).Named("crdmigration").
 		For(&apiextensionsv1.CustomResourceDefinition{}, builder.OnlyMetadata, builder.WithPredicates(mine)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).Complete(m)
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1, ReconciliationTimeout: longest}).Complete(m)
 	if err != nil {
 		return fmt.Errorf("building the crdmigration controller: %w", err)
 	}

@@ -20,6 +20,7 @@ func TestWait(t *testing.T) {
 	assert.Equal(t, time.Minute, decision.For(time.Minute, "Waiting", "for a node").After)
 }
 
+// Conformance: SH-41
 func TestSooner(t *testing.T) {
 	for _, c := range []struct{ a, b, want time.Duration }{{0, 0, 0}, {0, 5, 5}, {5, 0, 5}, {5, 3, 3}, {-1, 5, 5}, {5, -1, 5}, {-1, -1, 0}} {
 		assert.Equal(t, c.want, decision.Sooner(c.a, c.b), "%v", c)

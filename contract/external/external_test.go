@@ -64,6 +64,7 @@ func ref(kind, name string) clusterv1.ContractVersionedObjectReference {
 	return clusterv1.ContractVersionedObjectReference{APIGroup: "example.org", Kind: kind, Name: name}
 }
 
+// Conformance: SH-20, SH-22
 func TestGet(t *testing.T) {
 	ctx, namespace := context.Background(), env.Namespace(t)
 	require.NoError(t, env.Client.Create(ctx, object(namespace, "Boat", "ferry")))
@@ -84,6 +85,7 @@ func TestGet(t *testing.T) {
 	require.ErrorIs(t, err, contractversion.ErrNoContract)
 }
 
+// Conformance: SH-23
 func TestWatchStartsOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

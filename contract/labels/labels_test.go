@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/labels"
 )
 
+// Conformance: SH-28
 func TestValue(t *testing.T) {
 	long := strings.Repeat("a", 64)
 	for _, c := range []struct{ name, want string }{
@@ -27,6 +28,8 @@ func TestValue(t *testing.T) {
 		assert.True(t, labels.Matches(got, c.name))
 	}
 	assert.Regexp(t, `^hash_[A-Za-z0-9_-]{6}_z$`, labels.Value(long))
+	assert.Equal(t, "hash_2W8PhQ_z", labels.Value(long), "what stands in objects of other implementations")
+	assert.Equal(t, "hash_wTVuJg_z", labels.Value("machine-deployment-with-a-name-of-more-than-sixty-three-characters-0"))
 	assert.NotEqual(t, labels.Value(long), labels.Value(long+"a"))
 	assert.False(t, labels.Matches("other", "short"))
 }

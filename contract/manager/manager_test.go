@@ -15,7 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 )
@@ -31,26 +34,30 @@ func parse(t *testing.T, args ...string) (*Flags, error) {
 	return flags, flags.Validate()
 }
 
+// Conformance: MG-01, MG-03
 func TestDefaultsAreThoseOfTheReference(t *testing.T) {
-	f, err := parse(t)
-	require.NoError(t, err)
-	assert.False(t, f.LeaderElect)
-	assert.Equal(t, []time.Duration{15 * time.Second, 10 * time.Second, 2 * time.Second, 10 * time.Minute}, []time.Duration{f.LeaseDuration, f.RenewDeadline, f.RetryPeriod, f.SyncPeriod})
-	assert.Equal(t, "100 200", strings.TrimSpace(strings.Join([]string{jsonOf(t, f.KubeAPIQPS), jsonOf(t, f.KubeAPIBurst)}, " ")))
-	assert.Equal(t, ":9440 :8443", f.HealthAddress+" "+f.DiagnosticsAddress)
-	assert.Equal(t, 9443, f.WebhookPort)
-	assert.Equal(t, 2, f.Verbosity)
-	assert.True(t, f.Features.Enabled(FeatureMachinePool))
-	assert.False(t, f.Features.Enabled(FeatureClusterTopology))
+	flags, set := NewFlags(), pflag.NewFlagSet("test", pflag.ContinueOnError)
+	flags.AddTo(set)
+	(&RemoteFlags{}).AddTo(set)
+	for name, want := range map[string]string{
+		"leader-elect": "false", "leader-elect-lease-duration": "15s", "leader-elect-renew-deadline": "10s", "leader-elect-retry-period": "2s",
+		"namespace": "", "watch-filter": "", "sync-period": "10m0s", "kube-api-qps": "100", "kube-api-burst": "200", "skip-crd-migration-phases": "[]",
+		"webhook-port": "9443", "webhook-cert-dir": "/tmp/k8s-webhook-server/serving-certs/", "webhook-cert-name": "tls.crt", "webhook-key-name": "tls.key",
+		"health-addr": ":9440", "diagnostics-address": ":8443", "insecure-diagnostics": "false", "profiler-address": "", "contention-profiling": "false",
+		"tls-min-version": "VersionTLS12", "tls-cipher-suites": "[]", "v": "2",
+		"remote-connection-grace-period": "50s", "remote-conditions-grace-period": "5m0s",
+		"clustercache-concurrency": "100", "clustercache-client-qps": "20", "clustercache-client-burst": "30",
+		"feature-gates": "ClusterTopology=false,InPlaceUpdates=false,KubeadmBootstrapFormatIgnition=false,MachinePool=true,MachineSetPreflightChecks=true,MachineTaintPropagation=false," +
+			"MachineWaitForVolumeDetachConsiderVolumeAttachments=true,PriorityQueue=true,ReconcilerRateLimiting=true,RuntimeSDK=false",
+	} {
+		flag := set.Lookup(name)
+		if assert.NotNil(t, flag, name) {
+			assert.Equal(t, want, flag.Value.String(), name)
+		}
+	}
 }
 
-func jsonOf(t *testing.T, v any) string {
-	t.Helper()
-	out, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(out)
-}
-
+// Conformance: MG-03, MG-10
 func TestBadFlagsAreRefused(t *testing.T) {
 	for _, c := range []struct{ arg, want string }{
 		{"--logging-format=xml", "text or json"},
@@ -70,6 +77,7 @@ func TestBadFlagsAreRefused(t *testing.T) {
 	assert.NoError(t, err)
 }
 
+// Conformance: MG-04
 func TestRemoteFlags(t *testing.T) {
 	f, set := &RemoteFlags{}, pflag.NewFlagSet("test", pflag.ContinueOnError)
 	f.AddTo(set)
@@ -88,6 +96,7 @@ func TestFeatures(t *testing.T) {
 	assert.False(t, f.Enabled("C"))
 }
 
+// Conformance: MG-09
 func TestLogs(t *testing.T) {
 	out, level := &bytes.Buffer{}, &logLevel{}
 	level.set(2)
@@ -116,6 +125,7 @@ func TestLogs(t *testing.T) {
 	assert.Contains(t, out.String(), "told now")
 }
 
+// Conformance: MG-20
 func TestSecretsInTheCacheAreTrimmed(t *testing.T) {
 	secret := func() *corev1.Secret {
 		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "c-ca", ManagedFields: []metav1.ManagedFieldsEntry{{}}}, Data: map[string][]byte{"k": nil}}
@@ -132,6 +142,7 @@ func TestSecretsInTheCacheAreTrimmed(t *testing.T) {
 	assert.Equal(t, "tombstone", other)
 }
 
+// Conformance: MG-13, MG-17
 func TestPredicates(t *testing.T) {
 	m := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "1", Labels: map[string]string{clusterv1.WatchLabel: "a"}}}
 	assert.True(t, WatchFilter("").Create(event.CreateEvent{Object: &clusterv1.Machine{}}))
@@ -150,4 +161,36 @@ func TestRunStopsAtBadInput(t *testing.T) {
 	require.ErrorContains(t, p.Run(context.Background(), []string{"--kubeconfig=/does/not/exist"}), "/does/not/exist")
 	p.Validate = func() error { return assert.AnError }
 	require.ErrorIs(t, p.Run(context.Background(), nil), assert.AnError)
+}
+
+// Conformance: MG-14
+func TestTimeLimitsOfControllers(t *testing.T) {
+	options := Program{}.options(nil, NewFlags(), nil).Controller
+	assert.Equal(t, time.Minute, options.ReconciliationTimeout)
+	assert.Equal(t, 5*time.Minute, options.CacheSyncTimeout)
+	assert.Equal(t, time.Hour, Program{ReconcileTimeout: time.Hour}.options(nil, NewFlags(), nil).Controller.ReconciliationTimeout)
+}
+
+// checks records the probes that a program adds to its manager.
+type checks struct {
+	ctrl.Manager
+	server        webhook.Server
+	health, ready healthz.Checker
+}
+
+func (c *checks) GetWebhookServer() webhook.Server                      { return c.server }
+func (c *checks) AddHealthzCheck(_ string, check healthz.Checker) error { c.health = check; return nil }
+func (c *checks) AddReadyzCheck(_ string, check healthz.Checker) error  { c.ready = check; return nil }
+
+// Conformance: MG-06
+func TestProbesWaitForTheWebhookServer(t *testing.T) {
+	nothing := func(context.Context, ctrl.Manager, *Flags) error { return nil }
+	mgr := &checks{server: webhook.NewServer(webhook.Options{})}
+	with := Program{Setup: nothing, Webhooks: func(ctrl.Manager, *Flags) error { return nil }}
+	require.NoError(t, with.register(t.Context(), mgr, NewFlags()))
+	require.Error(t, mgr.health(nil), "the server does not run")
+	require.Error(t, mgr.ready(nil))
+	require.NoError(t, Program{Setup: nothing}.register(t.Context(), mgr, NewFlags()))
+	require.NoError(t, mgr.health(nil), "there is no server to wait for")
+	require.NoError(t, mgr.ready(nil))
 }

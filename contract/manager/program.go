@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -35,6 +36,9 @@ import (
 // cacheSyncTimeout is how long the caches may take to fill before the manager gives up, so that a missing CRD is noticed.
 const cacheSyncTimeout = 5 * time.Minute
 
+// reconcileTimeout ends a reconcile that hangs, so that it does not keep a worker for ever.
+const reconcileTimeout = time.Minute
+
 // Program says what is special about one manager.
 type Program struct {
 	// Name is how the manager calls itself in logs and as a client of the API server.
@@ -50,6 +54,8 @@ type Program struct {
 	// CRDs holds the manifests of this manager's CustomResourceDefinitions, in files named <group>_<plural>.yaml. What is stored of
 	// their kinds is brought up to date after an upgrade. The manager's role must let it update these CRDs.
 	CRDs fs.FS
+	// ReconcileTimeout is how long one reconcile may take; zero means a minute.
+	ReconcileTimeout time.Duration
 	// Flags defines flags of this manager only, if it has any.
 	Flags func(fs *pflag.FlagSet)
 	// Validate checks those flags.
@@ -193,7 +199,7 @@ func (p Program) options(scheme *runtime.Scheme, flags *Flags, tlsOptions []func
 		Scheme:                        scheme,
 		Cache:                         CacheOptions(CacheScope{Namespace: flags.Namespace, SyncPeriod: flags.SyncPeriod, KeepSecretData: p.KeepSecretData, KeepFieldsOf: p.KeepFieldsOf}),
 		Client:                        ClientOptions(),
-		Controller:                    config.Controller{CacheSyncTimeout: cacheSyncTimeout, UsePriorityQueue: &queue},
+		Controller:                    config.Controller{CacheSyncTimeout: cacheSyncTimeout, UsePriorityQueue: &queue, ReconciliationTimeout: cmp.Or(p.ReconcileTimeout, reconcileTimeout)},
 		HealthProbeBindAddress:        flags.HealthAddress,
 		PprofBindAddress:              flags.ProfilerAddress,
 		LeaderElection:                flags.LeaderElect,

@@ -29,6 +29,7 @@ func owned(refs ...metav1.OwnerReference) *clusterv1.Machine {
 	return &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "m", OwnerReferences: refs}}
 }
 
+// Conformance: SH-27
 func TestEnsure(t *testing.T) {
 	cluster := ref("v1beta2", "Cluster", "c", "1", false)
 	for _, c := range []struct {

@@ -96,6 +96,7 @@ func full(m *clusterv1.Machine) {
 	conditions.SetAll(m, condition("Ready", "Ready"), condition("InfrastructureReady", "Ready"))
 }
 
+// Conformance: SH-10, SH-11
 func TestOnePatchAndOneApplyThenNothing(t *testing.T) {
 	m := newMachine(t)
 	assert.Equal(t, 2, change(t, "machine", m, mine, full))
@@ -109,6 +110,13 @@ func TestOnePatchAndOneApplyThenNothing(t *testing.T) {
 	assert.Zero(t, change(t, "machine", m, mine, func(*clusterv1.Machine) {}), "no change at all")
 	assert.Equal(t, 1, change(t, "machine", m, mine, func(m *clusterv1.Machine) { m.Labels["a"] = "c" }), "metadata only")
 	assert.Equal(t, 1, change(t, "machine", m, mine, func(m *clusterv1.Machine) { m.Status.Phase = clusterv1.MachinePhaseDeleting }), "status only")
+	assert.Equal(t, 2, change(t, "machine", m, mine, func(m *clusterv1.Machine) { m.Spec.ProviderID = "dev:///n" }), "spec only, and that its conditions are about the new generation")
+	assert.Equal(t, 1, change(t, "machine", m, mine, func(m *clusterv1.Machine) {
+		conditions.Set(m, metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "NotReady"})
+	}), "conditions only")
+	got = stored(t, m)
+	assert.Equal(t, "dev:///n c Deleting", got.Spec.ProviderID+" "+got.Labels["a"]+" "+got.Status.Phase)
+	assert.True(t, conditions.IsFalse(got, "Ready"))
 }
 
 func TestFieldsThatAreUnsetDisappear(t *testing.T) {
@@ -150,6 +158,7 @@ func TestFieldsThatAnotherWayOfWritingOwnsDisappearToo(t *testing.T) {
 	assert.Equal(t, clusterv1.MachinePhaseRunning, got.Status.Phase)
 }
 
+// Conformance: SH-12
 func TestConditionsOfOthersAreLeftAlone(t *testing.T) {
 	m := newMachine(t)
 	change(t, "machine", m, mine, full)
@@ -170,6 +179,8 @@ func TestConditionsOfOthersAreLeftAlone(t *testing.T) {
 }
 
 // TestOneConditionOnAnObjectOfAnotherController: the guest claims nothing of the host's status, and takes back its own.
+//
+// Conformance: SH-12
 func TestOneConditionOnAnObjectOfAnotherController(t *testing.T) {
 	m := newMachine(t)
 	change(t, "host", m, mine, func(m *clusterv1.Machine) {
@@ -204,6 +215,7 @@ func TestFinishTwice(t *testing.T) {
 	assert.Equal(t, 2, c.writes)
 }
 
+// Conformance: SH-10
 func TestListsAreLocked(t *testing.T) {
 	ctx, m := context.Background(), newMachine(t)
 	stale := stored(t, m)
@@ -214,6 +226,7 @@ func TestListsAreLocked(t *testing.T) {
 	require.Error(t, h.Finish(ctx, stale), "the finalizer of another writer must not be lost")
 }
 
+// Conformance: SH-13
 func TestTheLastFinalizerTakesTheObjectAway(t *testing.T) {
 	ctx, m := context.Background(), newMachine(t)
 	require.NoError(t, env.Client.Delete(ctx, m))

@@ -45,6 +45,8 @@ func scramble(r *rand.Rand, m *clusterv1.Machine) {
 
 // TestWhatIsWrittenIsWhatWasWanted: after any change, whoever wrote before, the stored object is what the writer wanted, what others own is as it
 // was, it took at most one patch and one apply, and doing the same again takes none.
+//
+// Conformance: SH-10, SH-11
 func TestWhatIsWrittenIsWhatWasWanted(t *testing.T) {
 	r, m := rand.New(rand.NewSource(1)), newMachine(t)
 	change(t, "other", m, []string{"HealthCheckSucceeded"}, func(m *clusterv1.Machine) { conditions.Set(m, condition("HealthCheckSucceeded", "Succeeded")) })

@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/paused"
 )
 
+// Conformance: SH-02
 func TestPaused(t *testing.T) {
 	yes, no := true, false
 	byCluster := &clusterv1.Cluster{Spec: clusterv1.ClusterSpec{Paused: &yes}}

@@ -13,6 +13,7 @@ import (
 	"runtime"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -65,9 +66,10 @@ type manifests struct {
 	crds       []*apiextensionsv1.CustomResourceDefinition
 	mutating   []*admissionv1.MutatingWebhookConfiguration
 	validating []*admissionv1.ValidatingWebhookConfiguration
+	roles      []*rbacv1.ClusterRole
 }
 
-// readFiles collects what can be installed from every YAML file of the trees; other documents, such as roles, are passed over.
+// readFiles collects what can be used from every YAML file of the trees; other documents are passed over.
 func readFiles(trees []fs.FS) (manifests, error) {
 	var m manifests
 	for i, tree := range trees {
@@ -117,6 +119,8 @@ func (m *manifests) add(content []byte, tree int) error {
 			if err = decode(document, &m.validating); err == nil {
 				rename(&m.validating[len(m.validating)-1].ObjectMeta, tree)
 			}
+		case "ClusterRole":
+			err = decode(document, &m.roles)
 		}
 		if err != nil {
 			return err

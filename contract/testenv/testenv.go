@@ -21,6 +21,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -46,6 +47,9 @@ type Options struct {
 	Manager func(ctx context.Context, mgr ctrl.Manager) error
 	// KeepFieldsOf names a field owner whose entries of managedFields the manager keeps in its cache.
 	KeepFieldsOf string
+	// Restricted gives the managers no more rights than the ClusterRoles in Files, on an API server that protects owner references. Main
+	// fails if they were refused anything for want of a right.
+	Restricted bool
 }
 
 // Environment is a running API server and the means to talk to it.
@@ -62,6 +66,9 @@ type Environment struct {
 	plane  *envtest.Environment
 	cancel context.CancelFunc
 	done   []<-chan error
+	// managers is how managers reach the API server; refusals are what they were not allowed to do.
+	managers *rest.Config
+	refusals *refusals
 
 	keepFieldsOf string
 }
@@ -77,6 +84,10 @@ func Main(m *testing.M, env **Environment, opts Options) int {
 	code := m.Run()
 	if err := e.Stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "stopping the test environment:", err)
+	}
+	for _, refusal := range e.Refusals() {
+		fmt.Fprintln(os.Stderr, "a manager lacks a right:", refusal)
+		code = max(code, 1)
 	}
 	return code
 }
@@ -107,19 +118,27 @@ func Start(ctx context.Context, opts Options) (*Environment, error) {
 	}
 	plane.ControlPlane.GetAPIServer().Path = apiServer
 	plane.ControlPlane.Etcd = &envtest.Etcd{Path: etcd}
-	return start(ctx, plane, scheme, opts)
+	if opts.Restricted {
+		plane.ControlPlane.GetAPIServer().Configure().Append("enable-admission-plugins", ownerProtection)
+	}
+	return start(ctx, plane, scheme, found.roles, opts)
 }
 
-func start(ctx context.Context, plane *envtest.Environment, scheme *runtime.Scheme, opts Options) (*Environment, error) {
+func start(ctx context.Context, plane *envtest.Environment, scheme *runtime.Scheme, roles []*rbacv1.ClusterRole, opts Options) (*Environment, error) {
 	restConfig, err := plane.Start()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting etcd and kube-apiserver: %w", err), plane.Stop())
 	}
 	restConfig.QPS, restConfig.Burst = -1, 0
-	e := &Environment{Config: restConfig, KubeConfig: plane.KubeConfig, Scheme: scheme, plane: plane, keepFieldsOf: opts.KeepFieldsOf}
+	e := &Environment{Config: restConfig, KubeConfig: plane.KubeConfig, Scheme: scheme, plane: plane, managers: restConfig, keepFieldsOf: opts.KeepFieldsOf}
 	ctx, e.cancel = context.WithCancel(ctx)
 	if e.Client, err = client.NewWithWatch(restConfig, client.Options{Scheme: scheme}); err != nil {
 		return nil, errors.Join(fmt.Errorf("making a client: %w", err), e.Stop())
+	}
+	if opts.Restricted {
+		if err := e.restrict(ctx, roles); err != nil {
+			return nil, errors.Join(err, e.Stop())
+		}
 	}
 	if opts.Manager == nil {
 		return e, nil
@@ -145,7 +164,7 @@ func newScheme(add []func(*runtime.Scheme) error) (*runtime.Scheme, error) {
 func (e *Environment) NewManager() (ctrl.Manager, error) {
 	hooks := e.plane.WebhookInstallOptions
 	skip := true
-	mgr, err := ctrl.NewManager(e.Config, ctrl.Options{
+	mgr, err := ctrl.NewManager(e.managers, ctrl.Options{
 		Scheme:                 e.Scheme,
 		Cache:                  manager.CacheOptions(manager.CacheScope{KeepFieldsOf: e.keepFieldsOf}),
 		Client:                 manager.ClientOptions(),

@@ -60,6 +60,7 @@ func TestCRDsAreInstalled(t *testing.T) {
 	assert.NotEmpty(t, boat.GetUID())
 }
 
+// Conformance: MG-20
 func TestManagerCachesOnlySecretsOfClusters(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -77,6 +78,50 @@ func TestManagerCachesOnlySecretsOfClusters(t *testing.T) {
 	assert.Equal(t, "ours", found.Items[0].Name)
 	assert.Empty(t, found.Items[0].ManagedFields)
 	require.NoError(t, mgr.GetClient().Get(ctx, client.ObjectKeyFromObject(theirs), theirs), "the client reads Secrets live")
+}
+
+const sailorRole = `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: sailor}
+rules:
+- {apiGroups: [example.org], resources: [boats], verbs: [create, get, patch]}
+- {apiGroups: [""], resources: [secrets], verbs: [list, watch]}
+`
+
+func TestRestrictedManagersAreToldApart(t *testing.T) {
+	ctx := t.Context()
+	env, err := testenv.Start(ctx, testenv.Options{Restricted: true, Files: []fs.FS{fstest.MapFS{"boats.yaml": {Data: []byte(boatCRD)}, "role.yaml": {Data: []byte(sailorRole)}}}})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, env.Stop()) }()
+	mgr, err := env.NewManager()
+	require.NoError(t, err)
+	sailor, err := client.New(mgr.GetConfig(), client.Options{})
+	require.NoError(t, err)
+	boat := func(name string) *unstructured.Unstructured {
+		b := &unstructured.Unstructured{}
+		b.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.org", Version: "v1", Kind: "Boat"})
+		b.SetNamespace("default")
+		b.SetName(name)
+		return b
+	}
+	mother := boat("mother")
+	require.NoError(t, sailor.Create(ctx, mother))
+	assert.Empty(t, env.Refusals())
+
+	yes := true
+	tender := boat("tender")
+	owner := metav1.OwnerReference{APIVersion: "example.org/v1", Kind: "Boat", Name: "mother", UID: mother.GetUID(), BlockOwnerDeletion: &yes}
+	tender.SetOwnerReferences([]metav1.OwnerReference{owner})
+	require.Error(t, sailor.Create(ctx, tender))
+	require.Error(t, sailor.Delete(ctx, mother))
+	before := mother.DeepCopy()
+	owner.BlockOwnerDeletion = nil
+	mother.SetOwnerReferences([]metav1.OwnerReference{owner})
+	require.Error(t, sailor.Patch(ctx, mother, client.MergeFrom(before)))
+	require.Len(t, env.Refusals(), 3)
+	assert.Contains(t, env.Refusals()[0], `cannot delete resource "boats"`)
+	assert.Contains(t, env.Refusals()[1], "cannot set an ownerRef on a resource you can't delete")
+	assert.Contains(t, env.Refusals()[2], "you can't set finalizers on")
 }
 
 func TestMissingBinariesAreExplained(t *testing.T) {

@@ -26,6 +26,12 @@ type options struct {
 	tokenTTL    time.Duration
 }
 
+// Leader election keeps a Lease; secure diagnostics ask who their user is and what that may do.
+//
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+
 // The migration of stored objects writes the CustomResourceDefinitions of this manager and no others, and objects of all their kinds.
 //
 // +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io,resources=kubeadmconfigtemplates,verbs=list;patch

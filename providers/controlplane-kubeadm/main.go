@@ -52,6 +52,7 @@ func main() {
 		CRDs:             config.CRDs,
 		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme},
 		KeepSecretData:   keepSecretData,
+		ReconcileTimeout: kubeadmcontrolplane.Budget,
 		Flags:            o.addTo,
 		Setup:            o.setup,
 		Webhooks: func(mgr ctrl.Manager, flags *manager.Flags) error {

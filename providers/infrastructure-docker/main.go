@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,12 @@ type options struct {
 	cluster, machine, pool, template int
 }
 
+// Leader election keeps a Lease; secure diagnostics ask who their user is and what that may do.
+//
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+
 // The migration of stored objects writes the CustomResourceDefinitions of this manager and no others, and objects of all their kinds.
 //
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=devclustertemplates;devmachinepooltemplates;devmachinetemplates,verbs=list;patch
@@ -42,6 +49,8 @@ func main() {
 		LeaderElectionID: "controller-leader-election-capd",
 		CRDs:             config.CRDs,
 		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, infrav1.AddToScheme},
+		// Images are loaded into a machine, and its first boot is awaited, in one go.
+		ReconcileTimeout: 15 * time.Minute,
 		Flags:            o.flags,
 		Setup:            o.setup,
 		Webhooks:         webhooks.SetupWithManager,

@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,7 +29,28 @@ func Send(ctx context.Context, c client.Client, fieldOwner string, want client.O
 }
 
 func send(ctx context.Context, c client.Client, fieldOwner string, want client.Object, body []byte) error {
-	return c.Patch(ctx, want, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(fieldOwner), client.ForceOwnership)
+	if err := c.Patch(ctx, want, client.RawPatch(types.ApplyPatchType, body), client.FieldOwner(fieldOwner), client.ForceOwnership); err != nil {
+		return err
+	}
+	return own(ctx, c, want)
+}
+
+// beforeFirstApply is whom the API server names as the owner of all that an object held when its records of owners were empty.
+const beforeFirstApply = "before-first-apply"
+
+// own ends the consequences of a lost record of owners: as long as beforeFirstApply shares in a field, taking it out of the intent does not take
+// it out of the object. A race is no error, since the next apply finds the same.
+func own(ctx context.Context, c client.Client, obj client.Object) error {
+	at := slices.IndexFunc(obj.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager == beforeFirstApply })
+	if at < 0 || len(obj.GetManagedFields()) < 2 {
+		return nil
+	}
+	body := fmt.Appendf(nil, `[{"op":"test","path":"/metadata/resourceVersion","value":%q},{"op":"remove","path":"/metadata/managedFields/%d"}]`, obj.GetResourceVersion(), at)
+	err := c.Patch(ctx, obj, client.RawPatch(types.JSONPatchType, body))
+	if apierrors.IsInvalid(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
 }
 
 func encode(want client.Object) ([]byte, error) {

@@ -36,6 +36,7 @@ func machineOf(labels map[string]string) *clusterv1.Machine {
 	return m
 }
 
+// Conformance: SH-15
 func TestApplySendsNothingThatChangesNothing(t *testing.T) {
 	parent := types.NamespacedName{Namespace: "ns", Name: "parent"}
 	have := machineOf(map[string]string{"a": "1", "users": "own"})

@@ -41,6 +41,7 @@ func TestManyEventsAreOneReconcile(t *testing.T) {
 	})
 }
 
+// Conformance: MG-17
 func TestBothStatesOfAnUpdateCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())

@@ -60,6 +60,9 @@ spec:
       openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
 `
 
+// BC-36: the manager has the rights of its role and no others, and owners are protected.
+//
+// Conformance: MG-33
 func TestMain(m *testing.M) {
 	files := fstest.MapFS{}
 	for _, gvk := range []schema.GroupVersionKind{fakeCluster, fakeMachine, fakeBootstrap, fakeControlPlane} {
@@ -67,7 +70,8 @@ func TestMain(m *testing.M) {
 		files[gvk.Kind+".yaml"] = &fstest.MapFile{Data: []byte(crd)}
 	}
 	os.Exit(testenv.Main(m, &env, testenv.Options{
-		Files:       []fs.FS{config.CRDs, files},
+		Files:       []fs.FS{config.CRDs, config.Roles, files},
+		Restricted:  true,
 		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme},
 		Manager:     setup,
 	}))

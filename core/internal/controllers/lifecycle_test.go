@@ -54,6 +54,8 @@ func (s *story) reason(o interface {
 
 // TestFromReferencesToRunning walks one cluster and one machine through their lives; the references come before the
 // objects, as in a file that a user applies at once.
+//
+// Conformance: CL-02, CL-05, CL-06, CL-24
 func TestFromReferencesToRunning(t *testing.T) {
 	s := &story{T: t, namespace: env.Namespace(t)}
 	s.createCluster()

@@ -29,7 +29,7 @@ func label(key string, value any) map[string]any {
 	return map[string]any{"metadata": map[string]any{"labels": map[string]any{key: value}}}
 }
 
-// Conformance: MA-30, MA-31, MA-37
+// Conformance: MA-30, MA-31, MA-37, MG-23
 func TestTheNodeFollowsItsMachineAndItself(t *testing.T) {
 	const pool, mine = "node.cluster.x-k8s.io/pool", "node.cluster.x-k8s.io/mine"
 	s := running(t)

@@ -17,6 +17,8 @@ import (
 
 // TestAProviderThatIsInstalledLater: a cluster that names an unknown kind says so and waits; no time but the event of the
 // installation wakes it.
+//
+// Conformance: CL-06
 func TestAProviderThatIsInstalledLater(t *testing.T) {
 	s := &story{T: t, namespace: env.Namespace(t)}
 	kind := schema.GroupVersionKind{Group: fakeCluster.Group, Version: "v1", Kind: "LateCluster"}

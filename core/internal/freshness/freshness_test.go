@@ -16,6 +16,7 @@ func object(uid, version string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: types.UID(uid), ResourceVersion: version}}
 }
 
+// Conformance: MG-18
 func TestStale(t *testing.T) {
 	start := time.Now()
 	for _, c := range []struct {

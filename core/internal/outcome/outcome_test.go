@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
+// Conformance: MG-15
 func TestOutcome(t *testing.T) {
 	broken := errors.New("broken")
 	conflict := fmt.Errorf("patching: %w", apierrors.NewConflict(schema.GroupResource{Resource: "machines"}, "m", errors.New("changed")))

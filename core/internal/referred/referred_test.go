@@ -24,7 +24,7 @@ func object(conditions ...any) *external.Object {
 	return &external.Object{Unstructured: &unstructured.Unstructured{Object: content}}
 }
 
-// Conformance: MP-12
+// Conformance: MP-12, CL-41, SH-32, SH-33
 func TestCondition(t *testing.T) {
 	noCRD := fmt.Errorf("kind FakePool: %w", contractversion.ErrNoCRD)
 	ready := map[string]any{"type": "Ready", "status": "False", "reason": "Quota", "message": "no quota left"}

@@ -40,6 +40,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
+// Conformance: CL-45
 func TestUpToDateGivesNewMachinesTime(t *testing.T) {
 	judged := machine("a", time.Second, is("UpToDate", "True", ""))
 	assert.Equal(t, metav1.ConditionTrue, UpToDate([]*clusterv1.Machine{judged, machine("b", 10*time.Second)}, "MachinesUpToDate", now).Status)
@@ -54,6 +55,7 @@ func TestRemediating(t *testing.T) {
 	assert.Contains(t, busy.Message, "a: waiting")
 }
 
+// Conformance: CL-33, SH-39
 func TestVersionsNeverDependOnTheirOrder(t *testing.T) {
 	list := []clusterv1.StatusVersion{{Version: "none", Replicas: 1}, {Version: "v1.37.2+b", Replicas: 1}, {Version: "v1.37.2+a", Replicas: 2},
 		{Version: "v1.9.0", Replicas: 1}, {Version: "v1.37.2+a", Replicas: 1}, {Version: "what", Replicas: 1}}

@@ -60,7 +60,7 @@ func ofClass(namespace, zone string) *clusterv1.Cluster {
 	return c
 }
 
-// Conformance: TP-29, TP-30
+// Conformance: TP-29, TP-30, WH-17
 func TestClustersAreJudgedByTheirClass(t *testing.T) {
 	ctx, namespace := t.Context(), env.Namespace(t)
 	c, heard := listening(t)

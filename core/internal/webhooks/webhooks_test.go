@@ -27,9 +27,13 @@ import (
 
 var env *testenv.Environment
 
+// BC-36: the manager has the rights of its role and no others, and owners are protected.
+//
+// Conformance: MG-33
 func TestMain(m *testing.M) {
 	os.Exit(testenv.Main(m, &env, testenv.Options{
 		Files:       []fs.FS{config.Files, boats},
+		Restricted:  true,
 		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, addonsv1.AddToScheme, ipamv1.AddToScheme, runtimev1.AddToScheme},
 		Manager: func(_ context.Context, mgr ctrl.Manager) error {
 			flags := manager.NewFlags()
@@ -76,6 +80,7 @@ func refused(t *testing.T, err error, path string) {
 	assert.ErrorContains(t, err, path)
 }
 
+// Conformance: WH-02
 func TestBadObjectsAreRefused(t *testing.T) {
 	namespace := env.Namespace(t)
 	zero := intstr.FromInt32(0)
@@ -115,6 +120,7 @@ func TestBadObjectsAreRefused(t *testing.T) {
 	}
 }
 
+// Conformance: WH-04, WH-05, WH-20, WH-30, WH-31, WH-32
 func TestDefaultsAreStored(t *testing.T) {
 	ctx, namespace := context.Background(), env.Namespace(t)
 	m := newMachine(namespace, "1.37.2")
@@ -138,6 +144,7 @@ func TestDefaultsAreStored(t *testing.T) {
 	assert.EqualValues(t, 3, *d.Spec.Replicas, "a number that is left out stays")
 }
 
+// Conformance: WH-05, WH-11
 func TestWhatMayNotChange(t *testing.T) {
 	ctx, namespace := context.Background(), env.Namespace(t)
 	c := newCluster(namespace)
@@ -152,6 +159,7 @@ func TestWhatMayNotChange(t *testing.T) {
 	refused(t, env.Client.Update(ctx, m), "spec.clusterName")
 }
 
+// Conformance: WH-03
 func TestDeletionIsNeverInTheWay(t *testing.T) {
 	ctx, namespace := context.Background(), env.Namespace(t)
 	c := newCluster(namespace)

@@ -8,6 +8,11 @@ import "embed"
 //go:embed crd/bases/*.yaml
 var CRDs embed.FS
 
+// Roles holds the roles of the manager under rbac.
+//
+//go:embed rbac/*.yaml
+var Roles embed.FS
+
 // Files holds all generated manifests: CustomResourceDefinitions, RBAC and webhook configurations.
 //
 //go:embed crd/bases/*.yaml rbac/*.yaml webhook/*.yaml

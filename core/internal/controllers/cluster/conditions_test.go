@@ -45,6 +45,7 @@ func hadCondition(kind string, status metav1.ConditionStatus, reason string) cha
 	})
 }
 
+// Conformance: CL-04, CL-40, CL-41, CL-42, CL-43, CL-44, CL-45, CL-46, CL-47, CL-48, CL-49, CL-50, SH-38
 func TestConditions(t *testing.T) {
 	neverUp := clusterWith(func(c *clusterv1.Cluster) { c.Status.Initialization = clusterv1.ClusterInitializationStatus{} })
 	unreadable := func(w *World) { w.Descendants = Descendants{Err: errRead} }
@@ -104,6 +105,9 @@ func TestConditions(t *testing.T) {
 		{"rolling out: workers", clusterv1.RollingOutCondition, []change{deploymentCondition(clusterv1.RollingOutCondition, isTrueNow, "1 to go")}, isTrueNow, clusterv1.RollingOutReason, "* MachineDeployment md: 1 to go"},
 		{"rolling out: control plane", clusterv1.RollingOutCondition, []change{controlPlaneIs(found("FakeControlPlane", nil, reports(clusterv1.RollingOutCondition, "True", "X")))}, isTrueNow, clusterv1.RollingOutReason, "* FakeControlPlane c: as told"},
 		{"rolling out: unreadable", clusterv1.RollingOutCondition, []change{unreadable}, isUnknown, clusterv1.ClusterRollingOutUnknownReason, ""},
+		{"rolling out: control plane unreadable", clusterv1.RollingOutCondition, []change{controlPlaneIs(referred.Object{Err: errRead})}, isUnknown, clusterv1.ClusterRollingOutUnknownReason, ""},
+		{"scaling up: a stand-alone set", clusterv1.ScalingUpCondition, []change{setCondition("", clusterv1.ScalingUpCondition, isTrueNow, "from 1 to 2")}, isTrueNow, clusterv1.ScalingUpReason, "* MachineSet set: from 1 to 2"},
+		{"scaling up: the set of a deployment is told by that", clusterv1.ScalingUpCondition, []change{setCondition("md", clusterv1.ScalingUpCondition, isTrueNow, "from 1 to 2")}, isFalse, clusterv1.NotScalingUpReason, ""},
 		{"scaling up", clusterv1.ScalingUpCondition, []change{deploymentCondition(clusterv1.ScalingUpCondition, isTrueNow, "")}, isTrueNow, clusterv1.ScalingUpReason, ""},
 		{"scaling down", clusterv1.ScalingDownCondition, []change{deploymentCondition(clusterv1.ScalingDownCondition, isTrueNow, "")}, isTrueNow, clusterv1.ScalingDownReason, ""},
 		{"scaling down: a pool", clusterv1.ScalingDownCondition, []change{poolCondition(clusterv1.ScalingDownCondition, isTrueNow, "from 3 to 2")}, isTrueNow, clusterv1.ScalingDownReason, "* MachinePool mp: from 3 to 2"},
@@ -115,6 +119,9 @@ func TestConditions(t *testing.T) {
 
 		{"deleting: not", clusterv1.DeletingCondition, nil, isFalse, clusterv1.NotDeletingReason, ""},
 		{"available", clusterv1.AvailableCondition, nil, isTrueNow, clusterv1.AvailableReason, ""},
+		{"available: not without infrastructure", clusterv1.AvailableCondition, []change{infrastructureIs(found("FakeCluster", nil, reports("Ready", "False", "Slow")))}, isFalse, clusterv1.NotAvailableReason, "* InfrastructureReady: as told"},
+		{"available: not without control plane", clusterv1.AvailableCondition, []change{controlPlaneIs(found("FakeControlPlane", nil, reports("Available", "False", "EtcdDown")))}, isFalse, clusterv1.NotAvailableReason, "* ControlPlaneAvailable: as told"},
+		{"available: not without workers", clusterv1.AvailableCondition, []change{deploymentCondition(clusterv1.AvailableCondition, isFalse, "too few")}, isFalse, clusterv1.NotAvailableReason, "* WorkersAvailable:\n  * MachineDeployment md: too few"},
 		{"available: not in deletion", clusterv1.AvailableCondition, []change{deleting}, isFalse, clusterv1.NotAvailableReason, "* Deleting:"},
 		{"available: not without connection", clusterv1.AvailableCondition, []change{probes(8, time.Hour)}, isFalse, clusterv1.NotAvailableReason, "RemoteConnectionProbe"},
 		{"available: a topology must be reconciled", clusterv1.AvailableCondition, []change{clusterWith(func(c *clusterv1.Cluster) { c.Spec.Topology.ClassRef.Name = "class" })}, isUnknown, clusterv1.AvailableUnknownReason, "TopologyReconciled"},
@@ -143,12 +150,28 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// setCondition adds a MachineSet that reports one condition.
+func setCondition(deployment, kind string, status metav1.ConditionStatus, message string) change {
+	return func(w *World) {
+		ms := machineSet("set", deployment)
+		conditions.Set(ms, metav1.Condition{Type: kind, Status: status, Reason: "Told", Message: message})
+		w.Descendants.MachineSets = append(w.Descendants.MachineSets, ms)
+	}
+}
+
+// Conformance: CL-51
+func TestWhatIsGoneInDeletionIsNoIssue(t *testing.T) {
+	d := Decide(world(deleting, empty, infrastructureIs(none), controlPlaneIs(none)))
+	assert.Equal(t, "* Deleting: DeletionCompleted", conditions.Message(d.Cluster, clusterv1.AvailableCondition))
+}
+
 func gateOfClass(kind string) change {
 	return func(w *World) {
 		w.Class.AvailabilityGates = []clusterv1.ClusterAvailabilityGate{{ConditionType: kind, Polarity: clusterv1.NegativePolarityCondition}}
 	}
 }
 
+// Conformance: CL-04, CL-30
 func TestPhases(t *testing.T) {
 	for name, c := range map[string]struct {
 		changes []change
@@ -164,6 +187,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
+// Conformance: CL-31, CL-33
 func TestCounters(t *testing.T) {
 	status := map[string]any{"initialization": map[string]any{"controlPlaneInitialized": true}, "replicas": int64(3), "readyReplicas": int64(2), "availableReplicas": int64(1), "upToDateReplicas": int64(3),
 		"versions": []any{map[string]any{"version": "v1.36.0", "replicas": int64(1)}, map[string]any{"version": "v1.37.0", "replicas": int64(2)}}}
@@ -173,6 +197,11 @@ func TestCounters(t *testing.T) {
 		poolCondition(clusterv1.AvailableCondition, isTrueNow, "")(w)
 		two := int32(2)
 		w.Descendants.MachinePools[0].Status.AvailableReplicas, w.Descendants.MachinePools[0].Status.Versions = &two, []clusterv1.StatusVersion{{Version: "v1.9.0", Replicas: 2}}
+		four := int32(4)
+		alone, of := machineSet("alone", ""), machineSet("of", "md")
+		alone.Status.AvailableReplicas, of.Status.AvailableReplicas = &four, &four
+		w.Descendants.MachineSets = append(w.Descendants.MachineSets, alone, of)
+		w.Descendants.Machines = append(w.Descendants.Machines, machine("member", map[string]string{clusterv1.MachinePoolNameLabel: "mp"}))
 		w.Descendants.MachineDeployments[0].Status.Versions = []clusterv1.StatusVersion{{Version: "v1.10.0", Replicas: 1}}
 		w.Descendants.MachineDeployments[1].Status.Versions = []clusterv1.StatusVersion{{Version: "v1.10.0", Replicas: 1}, {Version: "v1.9.0", Replicas: 1}}
 	}))
@@ -183,10 +212,11 @@ func TestCounters(t *testing.T) {
 	assert.Len(t, cp.Versions, 2)
 	workers := d.Cluster.Status.Workers
 	require.NotNil(t, workers)
-	assert.EqualValues(t, 6, *workers.AvailableReplicas, "1 and 2 of deployments, 2 of a pool, 1 alone")
+	assert.EqualValues(t, 10, *workers.AvailableReplicas, "1 and 2 of deployments, 2 of a pool, 4 of a set of its own, 1 alone")
 	assert.Equal(t, []clusterv1.StatusVersion{{Version: "v1.9.0", Replicas: 3}, {Version: "v1.10.0", Replicas: 2}}, workers.Versions, "in the order of versions, not of text")
 }
 
+// Conformance: CL-31, CL-32, CL-33, CL-34
 func TestUnknownCountersStayUnknown(t *testing.T) {
 	d := Decide(world(empty))
 	assert.Nil(t, d.Cluster.Status.Workers)

@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,6 +31,7 @@ func deletedBy(d Decision) []string {
 	return out
 }
 
+// Conformance: CL-06, CL-20, CL-21, CL-22, CL-23, CL-24, CL-25, CL-48, SH-22
 func TestDeletionSteps(t *testing.T) {
 	onlyControlPlane := func(w *World) { w.Descendants = Descendants{Machines: w.Descendants.Machines[:1]} }
 	gone := func(w *World) { w.ControlPlane, w.Infrastructure = none, none }
@@ -43,6 +45,7 @@ func TestDeletionSteps(t *testing.T) {
 		err     string
 	}{
 		{name: "1 a topology waits for its hook", changes: []change{topology, func(w *World) { w.BeforeDeleteHook = true }}, reason: clusterv1.ClusterDeletingWaitingForBeforeDeleteHookReason},
+		{name: "1 where hooks are off nobody is asked", changes: []change{topology, empty, gone}, reason: clusterv1.DeletionCompletedReason},
 		{name: "1 until that agrees", changes: []change{topology, empty, gone, func(w *World) { w.BeforeDeleteHook = true },
 			clusterWith(func(c *clusterv1.Cluster) { c.Annotations = map[string]string{runtimev1.OkToDeleteAnnotation: ""} })}, reason: clusterv1.DeletionCompletedReason},
 		{name: "2 unreadable descendants stop all", changes: []change{func(w *World) { w.Descendants = Descendants{Err: errRead} }}, reason: clusterv1.InternalErrorReason, err: "refused"},
@@ -71,6 +74,8 @@ func TestDeletionSteps(t *testing.T) {
 			assert.Equal(t, c.reason, conditions.Reason(d.Cluster, clusterv1.DeletingCondition))
 			assert.Equal(t, c.reason == clusterv1.DeletionCompletedReason, len(d.Cluster.Finalizers) == 0)
 			assert.Equal(t, c.deletes, deletedBy(d))
+			ended := slices.ContainsFunc(d.Events, func(e Event) bool { return e.Reason == "Deleted" })
+			assert.Equal(t, c.reason == clusterv1.DeletionCompletedReason, ended, "the end is an event")
 			if c.message != "" {
 				assert.Equal(t, c.message, conditions.Message(d.Cluster, clusterv1.DeletingCondition))
 			}
@@ -84,6 +89,7 @@ func TestDeletionSteps(t *testing.T) {
 	}
 }
 
+// Conformance: CL-23
 func TestLongListsEnd(t *testing.T) {
 	d := Decide(world(deleting, empty, func(w *World) {
 		for i := range 12 {
@@ -95,6 +101,8 @@ func TestLongListsEnd(t *testing.T) {
 
 // TestDeletionOrderAlwaysHolds lives through random deletions: any object may be missing, appear late, be held or be
 // unreadable for a while. Workers go before the control plane, that before the infrastructure, and the cluster last.
+//
+// Conformance: CL-24, CL-25
 func TestDeletionOrderAlwaysHolds(t *testing.T) {
 	for seed := range int64(2000) {
 		random := rand.New(rand.NewSource(seed))

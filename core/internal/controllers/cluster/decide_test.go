@@ -18,6 +18,7 @@ import (
 	"github.com/slipway-capi/slipway/core/internal/referred"
 )
 
+// Conformance: CL-53
 func TestARunningClusterNeedsNothing(t *testing.T) {
 	first := Decide(world())
 	require.NoError(t, first.Err)
@@ -28,6 +29,7 @@ func TestARunningClusterNeedsNothing(t *testing.T) {
 	assert.Equal(t, first, Decide(w), "deciding again changes nothing")
 }
 
+// Conformance: CL-01, SH-01
 func TestTheFinalizerComesAlone(t *testing.T) {
 	bare := clusterWith(func(c *clusterv1.Cluster) { c.Finalizers = nil })
 	for name, change := range map[string]change{"new": fresh, "paused": clusterWith(func(c *clusterv1.Cluster) { c.Spec.Paused = &yes })} {
@@ -38,6 +40,7 @@ func TestTheFinalizerComesAlone(t *testing.T) {
 	assert.Empty(t, Decide(world(bare, deleting)).Cluster.Finalizers)
 }
 
+// Conformance: SH-03
 func TestPause(t *testing.T) {
 	both := clusterWith(func(c *clusterv1.Cluster) {
 		c.Spec.Paused, c.Annotations = &yes, map[string]string{clusterv1.PausedAnnotation: "false"}
@@ -50,6 +53,7 @@ func TestPause(t *testing.T) {
 	assert.Len(t, d.Cluster.Status.Conditions, 1)
 }
 
+// Conformance: CL-09, CL-11, CL-14
 func TestWhatTheInfrastructureReports(t *testing.T) {
 	provisioned := map[string]any{"initialization": map[string]any{"provisioned": true}}
 	withDomains := func(domains any) map[string]any {
@@ -97,6 +101,7 @@ func TestWhatTheInfrastructureReports(t *testing.T) {
 	}
 }
 
+// Conformance: CL-06, CL-09, CL-10, CL-11, CL-13
 func TestWhatIsUpStaysUp(t *testing.T) {
 	d := Decide(world(infrastructureIs(found("FakeCluster", map[string]any{"controlPlaneEndpoint": endpoint("other", 1)}, nil)), controlPlaneIs(found("FakeControlPlane", nil, nil)),
 		clusterWith(func(c *clusterv1.Cluster) { c.Status.FailureDomains = []clusterv1.FailureDomain{{Name: "gone"}} })))
@@ -109,6 +114,7 @@ func TestWhatIsUpStaysUp(t *testing.T) {
 	assert.ErrorContains(t, Decide(world(controlPlaneIs(none))).Err, "deleted after it had been initialized")
 }
 
+// Conformance: CL-13, CL-14
 func TestWhatTheControlPlaneReports(t *testing.T) {
 	initialized := map[string]any{"initialization": map[string]any{"controlPlaneInitialized": true}}
 	address := map[string]any{"controlPlaneEndpoint": endpoint("10.0.0.7", 6443)}
@@ -140,6 +146,7 @@ func TestWhatTheControlPlaneReports(t *testing.T) {
 	}
 }
 
+// Conformance: CL-12, CL-30
 func TestEventsAreToldOnce(t *testing.T) {
 	w := world(clusterWith(func(c *clusterv1.Cluster) {
 		c.Status.Initialization, c.Status.Phase = clusterv1.ClusterInitializationStatus{}, clusterv1.ClusterPhaseProvisioning
@@ -154,6 +161,7 @@ func TestEventsAreToldOnce(t *testing.T) {
 	assert.Empty(t, Decide(w).Events)
 }
 
+// Conformance: CL-05
 func TestAdoption(t *testing.T) {
 	stray := found("FakeCluster", nil, nil)
 	stray.Object.SetOwnerReferences(nil)
@@ -165,6 +173,7 @@ func TestAdoption(t *testing.T) {
 	assert.True(t, *ownerReference(topology).Controller, "what a topology makes is controlled by the Cluster")
 }
 
+// Conformance: CL-15, CL-16
 func TestKubeconfigWithoutControlPlaneObject(t *testing.T) {
 	ca := &certificates.KeyPair{Key: []byte("key")}
 	missing := func(w *World) { w.Kubeconfig.Secret = nil }
@@ -202,15 +211,18 @@ func TestAKubeconfigIsRenewedWithHalfOfItsLifeLeft(t *testing.T) {
 	assert.Empty(t, Decide(world(standalone, stored(2*half))).Actions, "a kubeconfig that a user stored is the user's")
 }
 
+// Conformance: CL-03, CL-52
 func TestAMissingClassIsAnErrorButKeepsNoCluster(t *testing.T) {
 	missing := func(w *World) { w.Class.Err = errors.New("ClusterClass ns/class does not exist") }
 	assert.ErrorContains(t, Decide(world(missing)).Err, "ns/class does not exist")
 	assert.Zero(t, Decide(world(missing)).Cluster.Status.ObservedGeneration)
+	assert.EqualValues(t, 2, Decide(world()).Cluster.Status.ObservedGeneration)
 	d := Decide(world(missing, deleting, empty, infrastructureIs(none), controlPlaneIs(none)))
 	require.NoError(t, d.Err)
 	assert.Empty(t, d.Cluster.Finalizers)
 }
 
+// Conformance: SH-40
 func TestOldFailuresAreShownOnly(t *testing.T) {
 	failed := older(found("FakeCluster", nil, map[string]any{"ready": true, "failureReason": "Broken", "failureMessage": "no quota"}))
 	d := Decide(world(infrastructureIs(failed)))
@@ -241,6 +253,7 @@ func TestTheCacheIsNotTrustedBeforeTheControlPlaneGoes(t *testing.T) {
 
 func going(w *World) { at := metav1.NewTime(now); w.ControlPlane.Object.SetDeletionTimestamp(&at) }
 
+// Conformance: CL-17
 func TestStandaloneControlPlaneInitializesWithItsFirstNode(t *testing.T) {
 	uninitialized := clusterWith(func(c *clusterv1.Cluster) { c.Status.Initialization.ControlPlaneInitialized = nil })
 	assert.False(t, isTrue(Decide(world(standalone, uninitialized)).Cluster.Status.Initialization.ControlPlaneInitialized))
@@ -248,9 +261,46 @@ func TestStandaloneControlPlaneInitializesWithItsFirstNode(t *testing.T) {
 	assert.True(t, isTrue(d.Cluster.Status.Initialization.ControlPlaneInitialized))
 }
 
+// Conformance: CL-07
 func TestAClusterWithoutReferences(t *testing.T) {
 	d := Decide(world(fresh, standalone, infrastructureIs(referred.Object{}), clusterWith(func(c *clusterv1.Cluster) { c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{} })))
 	require.NoError(t, d.Err)
 	assert.True(t, conditions.IsTrue(d.Cluster, clusterv1.InfrastructureReadyCondition), "someone else provides it")
 	assert.Equal(t, clusterv1.ClusterPhasePending, d.Cluster.Status.Phase)
+	assert.True(t, isTrue(d.Cluster.Status.Initialization.InfrastructureProvisioned))
+	d = Decide(world(fresh, standalone, deleting, infrastructureIs(referred.Object{}), clusterWith(func(c *clusterv1.Cluster) { c.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{} })))
+	assert.False(t, isTrue(d.Cluster.Status.Initialization.InfrastructureProvisioned), "not while deleting")
+}
+
+// Conformance: CL-08
+func TestNothingIsTakenFromWhatIsBeingDeleted(t *testing.T) {
+	at := metav1.NewTime(now)
+	infrastructure := found("FakeCluster", map[string]any{"controlPlaneEndpoint": endpoint("10.0.0.9", 6443)}, map[string]any{"initialization": map[string]any{"provisioned": true}})
+	plane := found("FakeControlPlane", map[string]any{"controlPlaneEndpoint": endpoint("10.0.0.8", 6443)}, map[string]any{"initialization": map[string]any{"controlPlaneInitialized": true}})
+	infrastructure.Object.SetDeletionTimestamp(&at)
+	plane.Object.SetDeletionTimestamp(&at)
+	infrastructure.Object.SetOwnerReferences(nil)
+	d := Decide(world(fresh, infrastructureIs(infrastructure), controlPlaneIs(plane)))
+	require.NoError(t, d.Err)
+	assert.Empty(t, d.Cluster.Status.Initialization)
+	assert.Empty(t, d.Cluster.Spec.ControlPlaneEndpoint)
+	assert.Empty(t, d.Actions, "nor is it adopted")
+}
+
+// Conformance: CL-10
+func TestHalfAnEndpointIsCompleted(t *testing.T) {
+	for _, half := range []clusterv1.APIEndpoint{{Host: "old"}, {Port: 1}} {
+		d := Decide(world(clusterWith(func(c *clusterv1.Cluster) { c.Spec.ControlPlaneEndpoint = half })))
+		require.NoError(t, d.Err)
+		assert.Equal(t, clusterv1.APIEndpoint{Host: "10.0.0.1", Port: 6443}, d.Cluster.Spec.ControlPlaneEndpoint)
+	}
+}
+
+// Conformance: SH-41
+func TestAllErrorsAreTold(t *testing.T) {
+	broken := found("FakeControlPlane", nil, map[string]any{"initialization": map[string]any{"controlPlaneInitialized": "yes"}})
+	d := Decide(world(fresh, infrastructureIs(referred.Object{Err: errRead}), controlPlaneIs(broken)))
+	require.ErrorIs(t, d.Err, errRead)
+	assert.ErrorContains(t, d.Err, "controlPlaneInitialized")
+	assert.True(t, conditions.Has(d.Cluster, clusterv1.AvailableCondition), "what comes after an error is done all the same")
 }

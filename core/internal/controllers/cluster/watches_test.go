@@ -12,6 +12,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/conditions"
 )
 
+// Conformance: CL-02, MG-17
 func TestWhichChangesOfMembersWakeTheCluster(t *testing.T) {
 	three := int32(3)
 	at := metav1.NewTime(now)
@@ -49,6 +50,7 @@ func TestWhichChangesOfMembersWakeTheCluster(t *testing.T) {
 	}
 }
 
+// Conformance: MG-23
 func TestClassesOfClusters(t *testing.T) {
 	c := runningCluster()
 	assert.Len(t, byReference(c), 4, "two objects and their kinds")

@@ -50,7 +50,7 @@ type Controller struct {
 
 // +kubebuilder:rbac:groups=addons.cluster.x-k8s.io,resources=clusterresourcesets;clusterresourcesets/status;clusterresourcesetbindings,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=addons.cluster.x-k8s.io,resources=clusterresourcesets/finalizers,verbs=update
-// +kubebuilder:rbac:groups="",resources=secrets;configmaps,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups="",resources=secrets;configmaps,verbs=get;list;watch;patch;delete
 
 // Deliveries that were refused are tried again at growing distances: soon at first, since an object may only wait for its
 // CustomResourceDefinition to be served.

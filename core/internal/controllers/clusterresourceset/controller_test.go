@@ -27,9 +27,13 @@ import (
 
 var env *testenv.Environment
 
+// BC-36: the manager has the rights of its role and no others, and owners are protected.
+//
+// Conformance: MG-33
 func TestMain(m *testing.M) {
 	os.Exit(testenv.Main(m, &env, testenv.Options{
-		Files:       []fs.FS{config.CRDs},
+		Files:       []fs.FS{config.CRDs, config.Roles},
+		Restricted:  true,
 		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, addonsv1.AddToScheme},
 		Manager: func(ctx context.Context, mgr ctrl.Manager) error {
 			clusters, err := clustercache.New(mgr, clustercache.Options{})

@@ -85,7 +85,7 @@ func TestASetIsNotHeldByAClusterThatIsGone(t *testing.T) {
 	s.until("the set goes", func() bool { return s.gone(set) && s.gone(left) })
 }
 
-// Conformance: RS-15
+// Conformance: RS-15, SH-04
 func TestUnpausingDelivers(t *testing.T) {
 	s := tell(t)
 	set := aSet("s", "ApplyOnce", func(o *addonsv1.ClusterResourceSet) {

@@ -76,7 +76,7 @@ func TestManyRefusalsAreCounted(t *testing.T) {
 	assert.Nil(t, refusals(nil, false))
 }
 
-// Conformance: RS-24
+// Conformance: RS-24, MG-21
 func TestTrimKeepsNoPayload(t *testing.T) {
 	o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "n", UID: "u", ResourceVersion: "7", Labels: map[string]string{"a": "b"},
 		Annotations: map[string]string{"kubectl.kubernetes.io/last-applied-configuration": password}, OwnerReferences: []metav1.OwnerReference{{Name: "s"}}}}

@@ -39,9 +39,13 @@ var (
 	known = registry.New()
 )
 
+// BC-36: the manager has the rights of its role and no others, and owners are protected.
+//
+// Conformance: MG-33
 func TestMain(m *testing.M) {
 	os.Exit(testenv.Main(m, &env, testenv.Options{
 		Files:       []fs.FS{config.Files},
+		Restricted:  true,
 		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, runtimev1.AddToScheme},
 		Manager: func(ctx context.Context, mgr ctrl.Manager) error {
 			if err := webhook.Register(mgr, manager.Features{manager.FeatureRuntimeSDK: true}); err != nil {

@@ -39,7 +39,7 @@ func components(w *World) {
 	}
 }
 
-// Conformance: MA-40, MA-41, MA-42, MA-43, MA-44, MA-45, MA-47
+// Conformance: MA-40, MA-41, MA-42, MA-43, MA-44, MA-45, MA-47, SH-38
 func TestConditions(t *testing.T) {
 	noConfig := machineWith(func(m *clusterv1.Machine) { m.Spec.Bootstrap.ConfigRef = clusterv1.ContractVersionedObjectReference{} })
 	unused := machineWith(func(m *clusterv1.Machine) {

@@ -29,7 +29,7 @@ func TestARunningMachineNeedsNothing(t *testing.T) {
 	assert.Equal(t, first.Machine.Spec, second.Machine.Spec)
 }
 
-// Conformance: MA-01
+// Conformance: MA-01, SH-01
 func TestTheFinalizerComesAlone(t *testing.T) {
 	for name, change := range map[string]change{
 		"a new machine":    young,
@@ -45,7 +45,7 @@ func TestTheFinalizerComesAlone(t *testing.T) {
 	assert.NotContains(t, d.Machine.Finalizers, clusterv1.MachineFinalizer, "never added in deletion")
 }
 
-// Conformance: MA-01
+// Conformance: MA-01, SH-03
 func TestPause(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -238,7 +238,7 @@ func TestFailureDomains(t *testing.T) {
 	assert.Equal(t, "mine", d.Machine.Spec.FailureDomain)
 }
 
-// Conformance: MA-15
+// Conformance: MA-15, SH-40
 func TestOldFailuresAreShownOnly(t *testing.T) {
 	failed := func(reason, message string) map[string]any {
 		return map[string]any{"initialization": map[string]any{"provisioned": true}, "failureReason": reason, "failureMessage": message}

@@ -114,7 +114,7 @@ func (p *pool) quiet() {
 	})
 }
 
-// Conformance: MD-02, MD-04, MD-07, MD-10, MD-18, MS-13, MS-21
+// Conformance: MD-02, MD-04, MD-07, MD-10, MD-18, MS-13, MS-21, SH-16
 func TestLifeOfADeployment(t *testing.T) {
 	start := writes.Load()
 	p := newPool(t, nil)

@@ -301,7 +301,7 @@ func TestOrphaningDeletionKeepsTheSets(t *testing.T) {
 	assert.Contains(t, d.Deployment.Finalizers, clusterv1.MachineDeploymentFinalizer, "not before they are let go of")
 }
 
-// Conformance: MD-01
+// Conformance: MD-01, SH-01
 func TestFinalizerComesFirst(t *testing.T) {
 	w := rollout()
 	w.Deployment.Finalizers = nil
@@ -310,7 +310,7 @@ func TestFinalizerComesFirst(t *testing.T) {
 	assert.Empty(t, d.Actions)
 }
 
-// Conformance: MD-01
+// Conformance: MD-01, SH-03
 func TestPausedClusterStopsEverything(t *testing.T) {
 	w := rollout(oldSet(3, 3, 3))
 	w.Cluster.Spec.Paused = ptr(true)

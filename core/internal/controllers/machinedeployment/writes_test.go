@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Conformance: MS-24
+// Conformance: MS-24, MG-18
 func TestOwnWritesAreAwaited(t *testing.T) {
 	md := client.ObjectKey{Namespace: "ns", Name: "md"}
 	var w writes

@@ -133,6 +133,7 @@ func TestRestrictedThenAllowed(t *testing.T) {
 	s.until("one may be", s.check, func() bool { return conditions.IsTrue(s.check, allowance) })
 }
 
+// Conformance: SH-04
 func TestUnpausingTheClusterWakes(t *testing.T) {
 	s := newStory(t, nil)
 	s.initialize()

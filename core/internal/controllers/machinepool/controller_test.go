@@ -205,7 +205,7 @@ func TestAnAutoscalerOwnsTheNumber(t *testing.T) {
 
 // TestPausingAPool: nothing is done while it is paused, and going on needs no other event.
 //
-// Conformance: MP-02
+// Conformance: MP-02, SH-04
 func TestPausingAPool(t *testing.T) {
 	s := begin(t, nil)
 	s.provision()

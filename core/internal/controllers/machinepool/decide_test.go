@@ -18,7 +18,7 @@ import (
 
 var errRead = errors.New("connection refused")
 
-// Conformance: MP-01
+// Conformance: MP-01, SH-01
 func TestTheFinalizerComesFirstAndAlone(t *testing.T) {
 	bare := poolWith(func(p *clusterv1.MachinePool) { p.Finalizers = nil })
 	d := Decide(world(bare, annotated(clusterv1.PausedAnnotation, "")))
@@ -30,7 +30,7 @@ func TestTheFinalizerComesFirstAndAlone(t *testing.T) {
 	assert.Empty(t, d.Pool.Finalizers, "never added while deleting")
 }
 
-// Conformance: MP-02, IP9
+// Conformance: MP-02, IP9, SH-03
 func TestPaused(t *testing.T) {
 	byCluster := func(w *World) { w.Cluster.Spec.Paused = &yes }
 	for _, tt := range []struct {
@@ -242,7 +242,7 @@ func TestReplicasManagedByAnAutoscaler(t *testing.T) {
 	assert.EqualValues(t, 2, *d.Pool.Spec.Replicas, "a number that is not told changes nothing")
 }
 
-// Conformance: MP-13
+// Conformance: MP-13, SH-40
 func TestOldFailuresAreShownAndNotActedOn(t *testing.T) {
 	for _, tt := range []struct{ name, reason, message string }{
 		{"both", "Quota", "no quota"}, {"a reason without message", "Quota", ""}, {"a message without reason", "", "no quota"},

@@ -68,6 +68,9 @@ spec:
       openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
 `
 
+// BC-36: the manager has the rights of its role and no others, and owners are protected.
+//
+// Conformance: MG-33
 func TestMain(m *testing.M) {
 	files := fstest.MapFS{}
 	for _, gvk := range []schema.GroupVersionKind{poolInfra, memberInfra, configKind} {
@@ -75,6 +78,7 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(testenv.Main(m, &env, testenv.Options{
 		Files:       []fs.FS{config.Files, files},
+		Restricted:  true,
 		AddToScheme: []func(*runtime.Scheme) error{addonsv1.AddToScheme, clusterv1.AddToScheme, ipamv1.AddToScheme, runtimev1.AddToScheme},
 		Manager:     setup,
 	}))

@@ -265,7 +265,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Conformance: MS-10, MS-11, MS-13
+// Conformance: MS-10, MS-11, MS-13, SH-18
 func TestSyncInPlace(t *testing.T) {
 	syncs := func(w World) (out []Sync) {
 		for _, a := range Decide(w).Actions {
@@ -388,7 +388,7 @@ func TestOrphaningDeletionKeepsTheMachines(t *testing.T) {
 	assert.Contains(t, d.Set.Finalizers, clusterv1.MachineSetFinalizer, "not before they are let go of")
 }
 
-// Conformance: MS-01
+// Conformance: MS-01, SH-01
 func TestFinalizerComesFirst(t *testing.T) {
 	w := world(1)
 	w.Set.Finalizers = nil
@@ -397,7 +397,7 @@ func TestFinalizerComesFirst(t *testing.T) {
 	assert.Empty(t, d.Actions)
 }
 
-// Conformance: MS-01
+// Conformance: MS-01, SH-03
 func TestPausedStopsEverything(t *testing.T) {
 	w := world(3, machine("a"))
 	annotate(w, clusterv1.PausedAnnotation, "")

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Conformance: MS-24
+// Conformance: MS-24, MG-18
 func TestOwnWritesAreAwaited(t *testing.T) {
 	set := client.ObjectKey{Namespace: "ns", Name: "ms"}
 	var w writes

@@ -55,6 +55,9 @@ spec:
       openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
 `
 
+// BC-36: the manager has the rights of its role and no others, and owners are protected.
+//
+// Conformance: MG-33
 func TestMain(m *testing.M) {
 	files := fstest.MapFS{}
 	for group, kinds := range map[string][]string{
@@ -65,7 +68,8 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(testenv.Main(m, &env, testenv.Options{
-		Files:        []fs.FS{config.CRDs, files},
+		Files:        []fs.FS{config.CRDs, config.Roles, files},
+		Restricted:   true,
 		AddToScheme:  []func(*runtime.Scheme) error{clusterv1.AddToScheme, runtimev1.AddToScheme},
 		KeepFieldsOf: topology.FieldOwner,
 		Manager: func(ctx context.Context, mgr ctrl.Manager) error {

@@ -13,6 +13,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 )
 
+// Conformance: WH-03
 func TestJudging(t *testing.T) {
 	ctx, now := context.Background(), metav1.Now()
 	hook := webhook[*clusterv1.Machine]{rules: Rules[*clusterv1.Machine]{

@@ -30,7 +30,7 @@ func workers(change func(*clusterv1.MachineDeploymentTopology)) change {
 	}
 }
 
-// Conformance: TP-12, TP-29
+// Conformance: TP-12, TP-29, WH-15, WH-17
 func TestValidateAmong(t *testing.T) {
 	yes, timeout := true, int32(60)
 	enabled := func(g *clusterv1.MachineDeploymentTopology) { g.HealthCheck.Enabled = &yes }

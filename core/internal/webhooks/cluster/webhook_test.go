@@ -59,6 +59,7 @@ func autoscaledDeployment(replicas *int32) change {
 	}
 }
 
+// Conformance: WH-02, WH-10, WH-11, WH-12, WH-13, WH-14, WH-15, WH-16
 func TestValidate(t *testing.T) {
 	three := int32(3)
 	for _, c := range []struct {
@@ -109,6 +110,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// Conformance: WH-04
 func TestDefault(t *testing.T) {
 	c := made(topology("1.37.2"))
 	cluster.Default(c)

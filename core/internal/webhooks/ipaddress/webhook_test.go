@@ -17,6 +17,7 @@ func address(ip string, prefix int32, gateway string) *ipamv1.IPAddress {
 	return &ipamv1.IPAddress{Spec: ipamv1.IPAddressSpec{Address: ip, Prefix: prefix, Gateway: gateway, PoolRef: pool}}
 }
 
+// Conformance: IPAM6
 func TestValidate(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -44,6 +45,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// Conformance: IPAM2
 func TestClaims(t *testing.T) {
 	claim := &ipamv1.IPAddressClaim{Spec: ipamv1.IPAddressClaimSpec{ClusterName: "c", PoolRef: pool}}
 	assert.Empty(t, ipaddressclaim.Validate(claim, nil))
@@ -53,4 +55,19 @@ func TestClaims(t *testing.T) {
 	assert.ErrorContains(t, ipaddressclaim.Validate(other, claim).ToAggregate(), "must not change")
 	other.Spec.PoolRef.APIGroup = ""
 	assert.ErrorContains(t, ipaddressclaim.Validate(other, nil).ToAggregate(), "spec.poolRef.apiGroup")
+}
+
+// Conformance: IPAM6
+func TestThePoolIsThatOfTheClaim(t *testing.T) {
+	claim := &ipamv1.IPAddressClaim{Spec: ipamv1.IPAddressClaimSpec{PoolRef: pool}}
+	assert.Empty(t, ipaddress.ValidateClaim(address("10.0.0.5", 24, ""), claim))
+	for _, change := range []func(*clusterv1.ContractVersionedObjectReference){
+		func(r *clusterv1.ContractVersionedObjectReference) { r.Name = "q" },
+		func(r *clusterv1.ContractVersionedObjectReference) { r.Kind = "Other" },
+		func(r *clusterv1.ContractVersionedObjectReference) { r.APIGroup = "h" },
+	} {
+		other := claim.DeepCopy()
+		change(&other.Spec.PoolRef)
+		assert.ErrorContains(t, ipaddress.ValidateClaim(address("10.0.0.5", 24, ""), other).ToAggregate(), "spec.poolRef")
+	}
 }

@@ -29,6 +29,7 @@ func taint(key string) func(*clusterv1.MachineSpec) {
 	return func(s *clusterv1.MachineSpec) { s.Taints = []clusterv1.MachineTaint{{Key: key}} }
 }
 
+// Conformance: WH-21, WH-22
 func TestValidate(t *testing.T) {
 	on := manager.Features{manager.FeatureMachineTaintPropagation: true}
 	for _, c := range []struct {
@@ -60,6 +61,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// Conformance: WH-50
 func TestPools(t *testing.T) {
 	pool := func(changes ...func(*clusterv1.MachineSpec)) *clusterv1.MachinePool {
 		return &clusterv1.MachinePool{Spec: clusterv1.MachinePoolSpec{ClusterName: "c", Template: clusterv1.MachineTemplateSpec{Spec: spec(changes...)}}}

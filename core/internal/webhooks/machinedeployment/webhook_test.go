@@ -25,6 +25,7 @@ func deployment(changes ...func(*clusterv1.MachineDeployment)) *clusterv1.Machin
 	return d
 }
 
+// Conformance: WH-31, WH-32
 func TestDefaultIsValidAndStable(t *testing.T) {
 	d := deployment()
 	machinedeployment.Default(d, nil)
@@ -54,6 +55,7 @@ func TestDefaultLeavesTheUsersChoice(t *testing.T) {
 	assert.Empty(t, machinedeployment.Validate(d, nil, manager.DefaultFeatures()))
 }
 
+// Conformance: WH-05, WH-32, WH-33, WH-34
 func TestValidate(t *testing.T) {
 	zero, none, odd := intstr.FromInt32(0), intstr.FromString("0%"), intstr.FromString("some")
 	rolling := func(surge, unavailable *intstr.IntOrString) func(*clusterv1.MachineDeployment) {
@@ -108,6 +110,8 @@ func TestValidate(t *testing.T) {
 
 // TestSetsOfADeploymentPass: the MachineSet that a controller makes from a valid deployment is valid, and its defaults agree with those of the
 // deployment, otherwise every set would differ from its deployment and roll.
+//
+// Conformance: SH-18
 func TestSetsOfADeploymentPass(t *testing.T) {
 	d := deployment()
 	machinedeployment.Default(d, nil)
@@ -121,11 +125,15 @@ func TestSetsOfADeploymentPass(t *testing.T) {
 	assert.Empty(t, machineset.Validate(set, nil, manager.DefaultFeatures()))
 }
 
+// Conformance: WH-05, WH-31
 func TestStandAloneSet(t *testing.T) {
 	set := &clusterv1.MachineSet{ObjectMeta: metav1.ObjectMeta{Name: "ms"}, Spec: clusterv1.MachineSetSpec{ClusterName: "c", Template: deployment().Spec.Template}}
 	machineset.Default(set, nil)
 	assert.Equal(t, map[string]string{clusterv1.MachineSetNameLabel: "ms", clusterv1.ClusterNameLabel: "c"}, set.Spec.Selector.MatchLabels)
 	assert.Empty(t, machineset.Validate(set, nil, manager.DefaultFeatures()))
+	strange := set.DeepCopy()
+	strange.Spec.Selector.MatchLabels = map[string]string{"another": "set"}
+	assert.ErrorContains(t, machineset.Validate(strange, nil, manager.DefaultFeatures()).ToAggregate(), "spec.selector")
 	other := set.DeepCopy()
 	other.Spec.ClusterName = "d"
 	assert.Len(t, machineset.Validate(other, set, nil), 2, "the cluster may not change, and the template is for the old one")

@@ -10,6 +10,7 @@ import (
 	"github.com/slipway-capi/slipway/core/internal/webhooks/machinedrainrule"
 )
 
+// Conformance: WH-40
 func TestValidate(t *testing.T) {
 	order := int32(5)
 	bad := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}

@@ -28,6 +28,7 @@ func judged(t *testing.T, problems field.ErrorList, want ...string) {
 	}
 }
 
+// Conformance: WH-04
 func TestVersion(t *testing.T) {
 	for in, want := range map[string]string{"": "", "1.37.2": "v1.37.2", "v1.37.2": "v1.37.2"} {
 		rules.DefaultVersion(&in)
@@ -41,6 +42,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// Conformance: WH-30
 func TestReplicas(t *testing.T) {
 	limits := map[string]string{clusterv1.AutoscalerMinSizeAnnotation: "2", clusterv1.AutoscalerMaxSizeAnnotation: "5"}
 	for _, c := range []struct {
@@ -71,6 +73,7 @@ func TestReplicas(t *testing.T) {
 	judged(t, rules.AutoscalerLimits(map[string]string{clusterv1.AutoscalerMinSizeAnnotation: "6", clusterv1.AutoscalerMaxSizeAnnotation: "5"}, at), "max size, 5")
 }
 
+// Conformance: WH-22
 func TestTaints(t *testing.T) {
 	on := manager.Features{manager.FeatureMachineTaintPropagation: true}
 	taints := func(keys ...string) (out []clusterv1.MachineTaint) {
@@ -93,6 +96,7 @@ func TestTaints(t *testing.T) {
 	judged(t, rules.Taints(taints("a b"), false, on, at), "here[0].key")
 }
 
+// Conformance: WH-33
 func TestNaming(t *testing.T) {
 	for template, want := range map[string]string{
 		"":                                     "",
@@ -112,6 +116,7 @@ func TestNaming(t *testing.T) {
 	}
 }
 
+// Conformance: WH-31
 func TestSelectors(t *testing.T) {
 	selector := metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
 	judged(t, rules.Selector(selector, map[string]string{"a": "b", "c": "d"}, at))
@@ -137,6 +142,7 @@ func TestSmallRules(t *testing.T) {
 	judged(t, rules.LabelName(strings.Repeat("a", 64)), "metadata.name")
 }
 
+// Conformance: WH-34
 func TestIntOrPercent(t *testing.T) {
 	for value, ok := range map[string]bool{"25%": true, "0%": true, "100%": true, "-1%": false, "many": false, "5": false} {
 		v := intstr.FromString(value)
@@ -148,6 +154,7 @@ func TestIntOrPercent(t *testing.T) {
 	judged(t, rules.IntOrPercent(nil, at))
 }
 
+// Conformance: WH-34
 func TestPreflightChecks(t *testing.T) {
 	check := func(value string) field.ErrorList {
 		return rules.PreflightChecks(map[string]string{clusterv1.MachineSetSkipPreflightChecksAnnotation: value}, at)

@@ -36,10 +36,14 @@ import (
 
 var env *testenv.Environment
 
+// BC-36: the manager has the rights of its role and no others, and owners are protected.
+//
+// Conformance: MG-33
 func TestMain(m *testing.M) {
 	const providers = "../../../../"
 	os.Exit(testenv.Main(m, &env, testenv.Options{
 		Files:       []fs.FS{config.Files, os.DirFS(providers + "../core/config/crd"), os.DirFS(providers + "controlplane-kubeadm/config/crd")},
+		Restricted:  true,
 		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme},
 		Manager: func(ctx context.Context, mgr ctrl.Manager) error {
 			clusters, err := clustercache.New(mgr, clustercache.Options{})

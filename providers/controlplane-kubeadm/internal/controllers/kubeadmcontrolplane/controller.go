@@ -31,8 +31,8 @@ import (
 
 const (
 	name = "kubeadmcontrolplane"
-	// budget bounds a reconcile: etcd behind a slow tunnel takes the longest.
-	budget = 3 * time.Minute
+	// Budget bounds a reconcile: etcd behind a slow tunnel takes the longest.
+	Budget = 3 * time.Minute
 
 	defaultConditionsGrace = 5 * time.Minute
 )
@@ -95,7 +95,7 @@ type Options struct {
 // +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io,resources=kubeadmconfigs,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=*,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;update;patch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups="";events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
@@ -136,7 +136,7 @@ func (c *Controller) Register(mgr ctrl.Manager, options Options) error {
 
 // Reconcile brings one control plane a step nearer to its spec.
 func (c *Controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, budget)
+	ctx, cancel := context.WithTimeout(ctx, Budget)
 	defer cancel()
 	controlPlane := &controlplanev1.KubeadmControlPlane{}
 	if err := c.Client.Get(ctx, request.NamespacedName, controlPlane); err != nil {

@@ -43,6 +43,9 @@ var (
 	certificatesEnd = time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC)
 )
 
+// BC-36: the manager has the rights of its role and no others, and owners are protected.
+//
+// Conformance: MG-33
 func TestMain(m *testing.M) {
 	const providers = "../../../../"
 	os.Exit(testenv.Main(m, &env, testenv.Options{
@@ -52,6 +55,7 @@ func TestMain(m *testing.M) {
 			os.DirFS(providers + "bootstrap-kubeadm/config/crd"),
 			os.DirFS(providers + "infrastructure-docker/config/crd"),
 		},
+		Restricted:  true,
 		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme},
 		Manager:     setup,
 	}))
