@@ -50,6 +50,8 @@ func TestDockerUpgrade(t *testing.T) {
 	p := startPlane(t)
 	manifest := renamed(t, b.manifest)
 	replaceInFile(t, manifest, newVersion, oldVersion)
+	// Nodes of both versions run the same kube-proxy, at first the old one, in the end the new.
+	replaceInFile(t, manifest, "        docker: {}\n", "        docker:\n          preLoadImages: [registry.k8s.io/kube-proxy:"+oldVersion+", registry.k8s.io/kube-proxy:"+newVersion+"]\n")
 	p.slipway(t, "quickstart", "-f", manifest, "--timeout", b.patience.String(), "--addon", "hack/nodeimage/cni.yaml")
 	controlPlane := object("controlplane.cluster.x-k8s.io", "KubeadmControlPlane")
 	controlPlane.SetName(clusterName + "-control-plane")

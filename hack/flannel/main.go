@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -19,7 +20,9 @@ import (
 	_ "github.com/flannel-io/flannel/pkg/backend/hostgw"
 	"github.com/flannel-io/flannel/pkg/ipmatch"
 	"github.com/flannel-io/flannel/pkg/subnet/kube"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
@@ -88,14 +91,14 @@ func podNetwork(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	config.Timeout = 10 * time.Second
+	config.Timeout = 2 * time.Second
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return "", err
 	}
-	stored, err := client.CoreV1().ConfigMaps("kube-system").Get(ctx, "kubeadm-config", metav1.GetOptions{})
+	stored, err := kubeadmConfig(ctx, client)
 	if err != nil {
-		return "", fmt.Errorf("reading kubeadm-config: %w", err)
+		return "", err
 	}
 	var cluster struct {
 		Networking struct {
@@ -109,6 +112,21 @@ func podNetwork(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("the cluster has no pod network: set Cluster spec.clusterNetwork.pods.cidrBlocks")
 	}
 	return cluster.Networking.PodSubnet, nil
+}
+
+// kubeadmConfig waits for kube-proxy, which starts on the node at the same time and without which the API server's Service
+// is not there. A process that ends instead is started again only after ten seconds, then twenty, and the node waits for it.
+func kubeadmConfig(ctx context.Context, client kubernetes.Interface) (*corev1.ConfigMap, error) {
+	var stored *corev1.ConfigMap
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
+		stored, last = client.CoreV1().ConfigMaps("kube-system").Get(ctx, "kubeadm-config", metav1.GetOptions{})
+		return last == nil, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading kubeadm-config: %w", errors.Join(err, last))
+	}
+	return stored, nil
 }
 
 // attach tells the container runtime how pods of this node get their addresses.

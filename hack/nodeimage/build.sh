@@ -131,5 +131,9 @@ docker kill $builder >/dev/null
 docker commit --change 'ENTRYPOINT ["/usr/local/bin/entrypoint"]' --change 'CMD []' --change 'ENV container=docker' \
   --change "$path" --change "LABEL slipway.dev/key=$key" --change "LABEL slipway.dev/kubernetes=$kubernetes" $builder "$image" >/dev/null
 [ "$minor" != "$newest" ] || docker tag "$image" slipway/haproxy:latest
-docker rmi slipway/node-base:latest "${images[@]}" >/dev/null 2>&1 || true
+# kube-proxy's image stays: while a cluster is upgraded, nodes of both versions run the same one, and machines that reach no
+# registry get the other by preLoadImages.
+for used in slipway/node-base:latest "${images[@]}"; do
+  [ "$used" = "$(named kube-proxy)" ] || docker rmi "$used" >/dev/null 2>&1 || true
+done
 say "built $image, $(docker image inspect -f '{{.Size}}' "$image" | numfmt --to=iec)"
