@@ -25,7 +25,7 @@ type upFlags struct {
 func (f *upFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.version, "kubernetes-version", "", "version or minor of the API server (default the newest under hack/kubernetes)")
 	cmd.Flags().StringSliceVar(&f.without, "without", nil, "managers to leave out, for example to run one of them in a debugger")
-	cmd.Flags().StringVar(&f.featureGates, "feature-gates", "ClusterTopology=true", "features of the managers to switch, as Feature=true,Other=false")
+	cmd.Flags().StringVar(&f.featureGates, "feature-gates", "ClusterTopology=true,RuntimeSDK=true,InPlaceUpdates=true", "features of the managers to switch, as Feature=true,Other=false")
 	cmd.Flags().IntVar(&f.verbosity, "manager-verbosity", 2, "verbosity of the managers' logs")
 	cmd.Flags().StringVar(&f.managerDir, "manager-dir", "", "folder with the managers' programs (default the one of slipway)")
 }

@@ -26,7 +26,8 @@ type Component struct {
 // Components are the managers of a plane in the order of their installation.
 func Components() []Component {
 	return []Component{
-		{Name: "core", Prefix: "capi-", Files: coreconfig.Files},
+		// Extensions run beside a plane, on the same machine.
+		{Name: "core", Prefix: "capi-", Files: coreconfig.Files, Args: []string{"--runtime-extension-allow-local-addresses"}},
 		{Name: "bootstrap-kubeadm", Prefix: "capi-kubeadm-bootstrap-", Files: bootstrapconfig.Files},
 		{Name: "control-plane-kubeadm", Prefix: "capi-kubeadm-control-plane-", Files: controlplaneconfig.Files},
 		{Name: "infrastructure-docker", Prefix: "capd-", Files: dockerconfig.Files, Args: []string{"--docker-network=" + dockerNetwork()}},

@@ -32,6 +32,10 @@ func TestPercentages(t *testing.T) {
 	}
 	s, u := fences(rollout())
 	assert.Equal(t, []int32{1, 0}, []int32{s, u}, "the defaults")
+	for _, huge := range []string{"900000000000%", "2147483647"} {
+		s, _ := fences(rollout(desired(10), fencesOf(huge, "0")))
+		assert.Equal(t, int32(math.MaxInt32-10), s, huge)
+	}
 }
 
 // TestNoStandstill goes through all small states in which the sets have what they want and all new Machines are available

@@ -2,6 +2,7 @@ package machinedeployment
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 	"strconv"
@@ -89,7 +90,7 @@ func scaled(v *intstr.IntOrString, fallback intstr.IntOrString, of int32, up boo
 	if err != nil || n < 0 {
 		return 0
 	}
-	return int32(n)
+	return int32(min(n, math.MaxInt32-int(of))) // no sum of both may overflow
 }
 
 // numbers is how many replicas each set should have.

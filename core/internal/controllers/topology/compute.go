@@ -48,6 +48,7 @@ func (w World) versions() upgrade.World {
 		if md := w.Current.MachineDeployments[t.Name].Object; md != nil {
 			g.Version = md.Spec.Template.Spec.Version
 			g.Upgrading = md.Status.ObservedGeneration < md.Generation || behind(md.Status.Versions, g.Version)
+			g.Running = only(md.Status.Versions)
 		}
 		u.MachineDeployments = append(u.MachineDeployments, g)
 	}
@@ -56,6 +57,7 @@ func (w World) versions() upgrade.World {
 		if mp := w.Current.MachinePools[t.Name].Object; mp != nil {
 			g.Version = mp.Spec.Template.Spec.Version
 			g.Upgrading = mp.Status.ObservedGeneration < mp.Generation || behind(mp.Status.Versions, g.Version)
+			g.Running = only(mp.Status.Versions)
 		}
 		u.MachinePools = append(u.MachinePools, g)
 	}
@@ -70,4 +72,12 @@ func workers(name string, annotations map[string]string) upgrade.Workers {
 
 func behind(have []clusterv1.StatusVersion, wanted string) bool {
 	return slices.ContainsFunc(have, func(v clusterv1.StatusVersion) bool { return v.Version != wanted })
+}
+
+// only is the version of all machines, if they have one in common.
+func only(have []clusterv1.StatusVersion) string {
+	if len(have) != 1 {
+		return ""
+	}
+	return have[0].Version
 }

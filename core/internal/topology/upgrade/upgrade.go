@@ -48,6 +48,8 @@ type Workers struct {
 	Version string
 	// Upgrading says that some of its machines do not have that version yet.
 	Upgrading bool
+	// Running is the version that all of its machines have; empty when they have several, or there are none.
+	Running string
 	// Defer keeps this group from upgrading, Hold this one and all that follow.
 	Defer, Hold bool
 }
@@ -163,6 +165,11 @@ func (d *Decision) groups(w World, groups []Workers, settled bool, slots int) (G
 		}
 		out.Versions[g.Name] = g.Version
 		if Same(g.Version, w.Wanted) && Same(g.Version, d.ControlPlane) {
+			continue
+		}
+		if Same(g.Running, d.ControlPlane) {
+			// Somebody has changed the group by hand: its machines are where they should be. Going back replaces none.
+			out.Versions[g.Name] = d.ControlPlane
 			continue
 		}
 		held = held || g.Hold

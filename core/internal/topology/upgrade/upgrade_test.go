@@ -20,10 +20,13 @@ func workers(name, version string, change ...func(*Workers)) Workers {
 }
 
 func upgradingNow(w *Workers) { w.Upgrading = true }
-func deferred(w *Workers)     { w.Defer = true }
-func hold(w *Workers)         { w.Hold = true }
+func running(version string) func(*Workers) {
+	return func(w *Workers) { w.Running = version }
+}
+func deferred(w *Workers) { w.Defer = true }
+func hold(w *Workers)     { w.Hold = true }
 
-// Conformance: TP-12, TP-13, TP-14, TP-15, TP-16
+// Conformance: TP-12, TP-13, TP-14, TP-15, TP-16, TP-38
 func TestDecide(t *testing.T) {
 	type groups = map[string]string
 	for _, c := range []struct {
@@ -45,6 +48,9 @@ func TestDecide(t *testing.T) {
 		{name: "several at once", world: World{Wanted: "v1.37.2", Concurrency: 2, ControlPlane: at("v1.37.2"), MachineDeployments: []Workers{workers("a", "v1.36.0"), workers("b", "v1.36.0"), workers("c", "v1.36.0")}}, controlPlane: "v1.37.2", workers: groups{"a": "v1.37.2", "b": "v1.37.2", "c": "v1.36.0"}, pending: []string{"c"}},
 		{name: "one group stays behind", world: World{Wanted: "v1.37.2", ControlPlane: at("v1.37.2"), MachineDeployments: []Workers{workers("a", "v1.36.0", deferred), workers("b", "v1.36.0")}}, controlPlane: "v1.37.2", workers: groups{"a": "v1.36.0", "b": "v1.37.2"}, deferred: []string{"a"}},
 		{name: "all from one on stay behind", world: World{Wanted: "v1.37.2", Concurrency: 5, ControlPlane: at("v1.37.2"), MachineDeployments: []Workers{workers("a", "v1.36.0"), workers("b", "v1.36.0", hold), workers("c", "v1.36.0")}}, controlPlane: "v1.37.2", workers: groups{"a": "v1.37.2", "b": "v1.36.0", "c": "v1.36.0"}, pending: []string{"b", "c"}},
+		{name: "a version set by hand is taken back, whatever holds", world: World{Wanted: "v1.37.2", HoldWorkers: "x", ControlPlane: at("v1.37.2"), MachineDeployments: []Workers{workers("a", "v1.36.0", upgradingNow, running("v1.37.2"))}}, controlPlane: "v1.37.2", workers: groups{"a": "v1.37.2"}},
+		{name: "not while some have it", world: World{Wanted: "v1.37.2", ControlPlane: at("v1.37.2"), MachineDeployments: []Workers{workers("a", "v1.36.0", upgradingNow)}}, controlPlane: "v1.37.2", workers: groups{"a": "v1.36.0"}, pending: []string{"a"}},
+		{name: "workers that run what they are told wait", world: World{Wanted: "v1.37.2", ControlPlane: &ControlPlane{Version: "v1.37.2", Observed: "v1.36.0"}, MachineDeployments: []Workers{workers("a", "v1.36.0", running("v1.36.0"))}}, controlPlane: "v1.37.2", workers: groups{"a": "v1.36.0"}, pending: []string{"a"}},
 		{name: "the control plane is scaling", world: World{Wanted: "v1.37.2", ControlPlane: &ControlPlane{Version: "v1.36.0", Observed: "v1.36.0", Busy: "it is scaling up"}}, controlPlane: "v1.36.0", waits: "the control plane is not at rest: it is scaling up"},
 		{name: "workers of the last upgrade are not done", world: World{Wanted: "v1.37.2", ControlPlane: at("v1.36.0"), MachineDeployments: []Workers{workers("a", "v1.36.0", upgradingNow)}}, controlPlane: "v1.36.0", workers: groups{"a": "v1.36.0"}, waits: "workers a are being upgraded to v1.36.0", pending: []string{"a"}},
 		{name: "a hook holds the control plane", world: World{Wanted: "v1.37.2", ControlPlane: at("v1.36.0"), Hold: "hook x blocks"}, controlPlane: "v1.36.0", waits: "hook x blocks"},

@@ -114,6 +114,7 @@ func validateTopology(cluster, before *clusterv1.Cluster, features manager.Featu
 		return field.ErrorList{field.Forbidden(path, "can be set only with the feature gate "+manager.FeatureClusterTopology)}
 	}
 	problems := rules.Version(cluster.Spec.Topology.Version, path.Child("version"))
+	problems = append(problems, replicas(cluster.Spec.Topology, path)...)
 	problems = append(problems, autoscaled(cluster.Spec.Topology.Workers, path.Child("workers"))...)
 	if before == nil {
 		return problems
@@ -123,6 +124,24 @@ func validateTopology(cluster, before *clusterv1.Cluster, features manager.Featu
 		problems = append(problems, field.Forbidden(path, "must not be added to a cluster that was made without it"))
 	}
 	return append(problems, versionDown(cluster, before, path.Child("version"))...)
+}
+
+// replicas refuses numbers below zero: what is made of the topology would be refused, and with it all that follows.
+func replicas(topology clusterv1.Topology, path *field.Path) field.ErrorList {
+	var problems field.ErrorList
+	check := func(n *int32, at *field.Path) {
+		if n != nil && *n < 0 {
+			problems = append(problems, field.Invalid(at.Child("replicas"), *n, "must not be negative"))
+		}
+	}
+	check(topology.ControlPlane.Replicas, path.Child("controlPlane"))
+	for i, d := range topology.Workers.MachineDeployments {
+		check(d.Replicas, path.Child("workers", "machineDeployments").Index(i))
+	}
+	for i, p := range topology.Workers.MachinePools {
+		check(p.Replicas, path.Child("workers", "machinePools").Index(i))
+	}
+	return problems
 }
 
 // autoscaled refuses a number of replicas where the cluster autoscaler is to choose it.

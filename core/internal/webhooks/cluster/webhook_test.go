@@ -93,6 +93,12 @@ func TestValidate(t *testing.T) {
 		{name: "version down", before: made(topology("v1.37.2")), after: made(topology("v1.37.1")), want: []string{"must not be lower than v1.37.2"}},
 		{name: "version down on purpose", before: made(topology("v1.37.2")), after: made(topology("v1.37.1"), annotation(clusterv1.ClusterTopologyUnsafeUpdateVersionAnnotation, ""))},
 		{name: "replicas left to the autoscaler", after: made(topology("v1.37.2"), autoscaledDeployment(nil))},
+		{name: "negative replicas", after: made(topology("v1.37.2"), func(c *clusterv1.Cluster) {
+			less := int32(-2)
+			c.Spec.Topology.ControlPlane.Replicas = &less
+			c.Spec.Topology.Workers.MachineDeployments = []clusterv1.MachineDeploymentTopology{{Name: "md", Class: "workers", Replicas: &less}}
+			c.Spec.Topology.Workers.MachinePools = []clusterv1.MachinePoolTopology{{Name: "mp", Class: "workers", Replicas: &less}}
+		}), want: []string{"spec.topology.controlPlane.replicas", "spec.topology.workers.machineDeployments[0].replicas", "spec.topology.workers.machinePools[0].replicas"}},
 		{name: "replicas against the autoscaler", after: made(topology("v1.37.2"), autoscaledDeployment(&three)), want: []string{"spec.topology.workers.machineDeployments[0].replicas"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
