@@ -83,16 +83,15 @@ END
 }
 
 down() {
-  if [ -x bin/slipway ]; then
-    local config
-    config=$(plane_kubeconfig)
-    if [ -n "$config" ]; then
-      say "Deleting cluster quickstart"
-      kubectl --kubeconfig "$config" delete cluster quickstart --ignore-not-found --timeout=3m ||
-        echo "The cluster could not be deleted in time; its containers are removed below."
-    fi
-    slipway down --delete-state
+  [ -x bin/slipway ] || make --no-print-directory build
+  local config
+  config=$(plane_kubeconfig)
+  if [ -n "$config" ]; then
+    say "Deleting cluster quickstart"
+    kubectl --kubeconfig "$config" delete cluster quickstart --ignore-not-found --timeout=3m ||
+      echo "The cluster could not be deleted in time; its containers are removed below."
   fi
+  slipway down --delete-state
   if engine_answers; then
     docker ps -aq --filter label=io.x-k8s.kind.cluster=quickstart | xargs -r docker rm -fv >/dev/null
   fi
@@ -100,6 +99,10 @@ down() {
   rm -f quickstart.kubeconfig
 }
 
+case "${CLASS:-}" in
+'' | 1) ;;
+*) echo "CLASS must be 1 or empty, not $CLASS" >&2; exit 2 ;;
+esac
 case "${1:-docker}" in
 down) down ;;
 docker | inMemory) up "${1:-docker}" ;;
