@@ -158,6 +158,5 @@ func TestRebaseGivesTheNewTemplate(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	assert.Equal(t, "a,b", Join([]string{"b", "a", "b"}))
-	assert.Equal(t, []string{"a", "b"}, List(" b, a,"))
 	assert.Equal(t, clusterv1.InPlaceUpdatesAnnotation, "slipway.dev/in-place-updates")
 }

@@ -35,19 +35,16 @@ func Arriving(m metav1.Object) bool {
 
 // Awaited says whether a MachineSet counts an arriving Machine already.
 func Awaited(set, m metav1.Object) bool {
-	return slices.Contains(List(set.GetAnnotations()[clusterv1.AcknowledgedMoveAnnotation]), m.GetName())
+	return slices.Contains(lifecycle.List(set.GetAnnotations()[clusterv1.AcknowledgedMoveAnnotation]), m.GetName())
 }
 
 // Agree says whether two MachineSets hand Machines over: the one to the other, and the other wants it.
 func Agree(from, to metav1.Object) bool {
 	return from.GetAnnotations()[clusterv1.MachineSetMoveMachinesToMachineSetAnnotation] == to.GetName() && to.GetDeletionTimestamp().IsZero() &&
-		slices.Contains(List(to.GetAnnotations()[clusterv1.MachineSetReceiveMachinesFromMachineSetsAnnotation]), from.GetName())
+		slices.Contains(lifecycle.List(to.GetAnnotations()[clusterv1.MachineSetReceiveMachinesFromMachineSetsAnnotation]), from.GetName())
 }
 
-// List reads an annotation that lists names, in order; Join writes one.
-func List(annotation string) []string { return lifecycle.List(annotation) }
-
-// Join writes a list of names as an annotation.
+// Join writes a list of names as an annotation, each once and in order.
 func Join(names []string) string { return lifecycle.Join(lifecycle.List(lifecycle.Join(names))) }
 
 // HandOver marks a Machine that is handed to another MachineSet. An update that it is in the middle of comes to no end.

@@ -43,6 +43,7 @@ const (
 	handed         // its owner has not brought the changes yet
 	running        // its extension is at work
 	finished       // the marks have still to go
+	orphaned       // a mark that no update has left: those set and take it together with another
 )
 
 func stageOf(m *clusterv1.Machine) stage {
@@ -52,7 +53,7 @@ func stageOf(m *clusterv1.Machine) stage {
 	case marked && pending:
 		return running
 	case marked:
-		return handed
+		return orphaned
 	case pending:
 		return finished
 	}
@@ -87,6 +88,8 @@ func (d *Decision) update(w World) {
 	case finished:
 		d.unmark(w)
 		d.proceed(w, func(m *clusterv1.Machine) { inplace.End(m) })
+	case orphaned:
+		d.proceed(w, func(m *clusterv1.Machine) { inplace.Unmark(m) })
 	case idle:
 		d.unmark(w)
 	}

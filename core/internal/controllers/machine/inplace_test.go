@@ -121,3 +121,20 @@ func TestFailuresAreTriedLaterAndLater(t *testing.T) {
 	a.forget("m")
 	assert.Empty(t, a.made)
 }
+
+// TestMarksOfNobodyGo: a mark that somebody has set by hand, or that is left of another manager, does not make a Machine
+// unavailable for good.
+//
+// Conformance: MA-46
+func TestMarksOfNobodyGo(t *testing.T) {
+	d := Decide(world(machineWith(func(m *clusterv1.Machine) { inplace.Mark(m) })))
+	var to []*clusterv1.Machine
+	for _, a := range d.Actions {
+		if p, ok := a.(Proceed); ok {
+			to = append(to, p.To)
+		}
+	}
+	require.Len(t, to, 1)
+	assert.False(t, inplace.Updating(to[0]))
+	assert.False(t, conditions.IsTrue(d.Machine, clusterv1.MachineUpdatingCondition))
+}
