@@ -47,8 +47,10 @@ func (a Applier) Apply(ctx context.Context, objects []*unstructured.Unstructured
 
 var definitions = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// WaitEstablished returns when the API server serves every CRD among the objects, or with the reason why it does not.
-func WaitEstablished(ctx context.Context, c client.Reader, objects []*unstructured.Unstructured) error {
+// WaitEstablished returns when the API server serves every CRD among the objects and says so in its discovery, or with the
+// reason why it does not. Discovery comes a moment after the condition Established: a client that does not wait for it is
+// told "no matches for kind".
+func WaitEstablished(ctx context.Context, c client.Client, objects []*unstructured.Unstructured) error {
 	waiting := map[string]string{}
 	for _, o := range objects {
 		if o.GroupVersionKind() == definitions {
@@ -76,7 +78,45 @@ func WaitEstablished(ctx context.Context, c client.Reader, objects []*unstructur
 	if err != nil {
 		return fmt.Errorf("waiting for CRDs %v: %w", waiting, err)
 	}
+	return waitDiscovered(ctx, c.RESTMapper(), objects)
+}
+
+// waitDiscovered returns when the mapper finds the kinds of all CRDs among the objects.
+func waitDiscovered(ctx context.Context, mapper meta.RESTMapper, objects []*unstructured.Unstructured) error {
+	waiting := servedKinds(objects)
+	var last error
+	err := wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(context.Context) (bool, error) {
+		for len(waiting) > 0 {
+			if _, last = mapper.RESTMapping(waiting[0].GroupKind(), waiting[0].Version); last != nil {
+				return false, nil
+			}
+			waiting = waiting[1:]
+		}
+		return true, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting until %v is discovered (%w): %w", waiting[0], last, err)
+	}
 	return nil
+}
+
+// servedKinds are the kinds that the CRDs among the objects serve, in each version.
+func servedKinds(objects []*unstructured.Unstructured) []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for _, o := range objects {
+		if o.GroupVersionKind() != definitions {
+			continue
+		}
+		group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
+		versions, _, _ := unstructured.NestedSlice(o.Object, "spec", "versions")
+		for _, entry := range versions {
+			if version, _ := entry.(map[string]any); version["served"] == true {
+				kinds = append(kinds, schema.GroupVersionKind{Group: group, Version: fmt.Sprint(version["name"]), Kind: kind})
+			}
+		}
+	}
+	return kinds
 }
 
 // notServed is the reason why a CRD is not served, or empty.

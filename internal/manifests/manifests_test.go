@@ -1,12 +1,16 @@
 package manifests
 
 import (
+	"context"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func parse(t *testing.T, document string) *unstructured.Unstructured {
@@ -133,4 +137,41 @@ func TestWhyACRDIsNotServed(t *testing.T) {
 		o := parse(t, "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nstatus: {conditions: "+list+"}\n")
 		assert.Equal(t, want, notServed(o))
 	}
+}
+
+// slowMapper finds a kind at the third question for it, as discovery does a moment after a CRD is established.
+type slowMapper struct {
+	meta.RESTMapper
+	asked map[schema.GroupVersionKind]int
+}
+
+func (m slowMapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	of := kind.WithVersion(versions[0])
+	m.asked[of]++
+	if m.asked[of] < 3 {
+		return nil, &meta.NoKindMatchError{GroupKind: kind, SearchedVersions: versions}
+	}
+	return &meta.RESTMapping{GroupVersionKind: of}, nil
+}
+
+func TestServedKindsAreWaitedForUntilDiscoveryHasThem(t *testing.T) {
+	crd := parse(t, `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: ships.example.com}
+spec:
+  group: example.com
+  names: {kind: Ship}
+  versions: [{name: v1, served: true}, {name: v2, served: true}, {name: v0, served: false}]
+`)
+	mapper := slowMapper{asked: map[schema.GroupVersionKind]int{}}
+	require.NoError(t, waitDiscovered(t.Context(), mapper, []*unstructured.Unstructured{crd, parse(t, "apiVersion: v1\nkind: Namespace\n")}))
+	ship := schema.GroupKind{Group: "example.com", Kind: "Ship"}
+	assert.Equal(t, map[schema.GroupVersionKind]int{ship.WithVersion("v1"): 3, ship.WithVersion("v2"): 3}, mapper.asked)
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	mapper.asked[ship.WithVersion("v2")] = -1000
+	err := waitDiscovered(ctx, mapper, []*unstructured.Unstructured{crd})
+	assert.ErrorContains(t, err, `waiting until example.com/v2, Kind=Ship is discovered (no matches for kind "Ship" in version "example.com/v2")`)
 }
