@@ -75,7 +75,7 @@ type ContainerSpec struct {
 	Entrypoint, Command []string
 	Environment         []string
 	Mounts              []Mount
-	// Ports are those to publish at random ports of the host's address.
+	// Ports are those to publish at random ports of the host.
 	Ports []Port
 	// Node asks for what systemd and a kubelet need: privileges, temporary file systems, a volume for /var.
 	Node bool

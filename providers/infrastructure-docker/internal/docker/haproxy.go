@@ -15,6 +15,10 @@ const (
 	statsPort     = 8404
 )
 
+// loopback is where containers publish their ports: for who works on the engine's host, and not for its network, as
+// statistics ask for no login. Machines and kubeconfigs use the containers' own addresses and ports.
+const loopback = "127.0.0.1"
+
 // Backend is an API server behind a load balancer.
 type Backend struct {
 	Name, Address string

@@ -88,7 +88,7 @@ func (h *Host) createLoadBalancer(ctx context.Context, s LoadBalancerSpec) error
 		Name: name, Image: image, Network: h.Network,
 		Labels:     map[string]string{ClusterLabel: s.Cluster, RoleLabel: LoadBalancerRole, OwnerLabel: s.Owner},
 		Entrypoint: []string{"haproxy"}, Command: []string{"-W", "-db", "-f", haproxyConfig},
-		Ports: []Port{{Container: uint16(s.port())}, {Container: statsPort}},
+		Ports: []Port{{Container: uint16(s.port()), Address: loopback}, {Container: statsPort, Address: loopback}},
 	})
 	if err != nil {
 		return err

@@ -38,7 +38,8 @@ func TestLoadBalancerIsMadeOnce(t *testing.T) {
 	assert.Empty(t, engine.Changes())
 	spec := engine.Spec("c-lb")
 	assert.Equal(t, "external-load-balancer", spec.Labels[docker.RoleLabel])
-	assert.Equal(t, []docker.Port{{Container: 6443}, {Container: 8404}}, spec.Ports)
+	assert.Equal(t, []docker.Port{{Container: 6443, Address: "127.0.0.1"}, {Container: 8404, Address: "127.0.0.1"}}, spec.Ports,
+		"nothing is open to the network of the engine's host")
 }
 
 func TestCustomPortIsPublished(t *testing.T) {
@@ -48,7 +49,7 @@ func TestCustomPortIsPublished(t *testing.T) {
 	spec.Port = 8443
 	_, err := host.EnsureLoadBalancer(context.Background(), spec)
 	require.NoError(t, err)
-	assert.Equal(t, uint16(8443), engine.Spec("c-lb").Ports[0].Container)
+	assert.Equal(t, docker.Port{Container: 8443, Address: "127.0.0.1"}, engine.Spec("c-lb").Ports[0])
 	config, err := docker.RenderHAProxy("", 8443, []docker.Backend{one})
 	require.NoError(t, err)
 	assert.Contains(t, string(config), "bind *:8443")

@@ -107,7 +107,7 @@ func (h *Host) machineContainer(s MachineSpec, image string) ContainerSpec {
 	}
 	if s.ControlPlane {
 		spec.Environment = append(spec.Environment, "KUBECONFIG=/etc/kubernetes/admin.conf")
-		spec.Ports = []Port{{Container: APIServerPort, Address: "127.0.0.1"}}
+		spec.Ports = []Port{{Container: APIServerPort, Address: loopback}}
 	}
 	return spec
 }
