@@ -216,3 +216,31 @@ func TestTwoCallersEndWithTheSamePairs(t *testing.T) {
 		assert.False(t, second[i].Generated)
 	}
 }
+
+func TestTheOwnerOfASecretComesBack(t *testing.T) {
+	ctx, c := context.Background(), fake.NewClientBuilder().Build()
+	yes := true
+	mine := owner
+	mine.Controller = &yes
+	g := generation()
+	g.Owner = mine
+	set := certificates.ForControlPlane("", nil)
+	require.NoError(t, certificates.LookupOrGenerate(ctx, c, certificates.Source{Cached: c}, cluster, set, g))
+	_, err := certificates.Lookup(ctx, certificates.Source{Cached: c}, cluster, set)
+	require.NoError(t, err)
+	require.Len(t, certificates.Secrets(set), 4)
+	for _, secret := range certificates.Secrets(set) {
+		assert.Empty(t, secret.Data, "what is passed around holds no keys")
+		assert.False(t, certificates.LostOwner(secret, "c", mine))
+	}
+	stripped := &corev1.Secret{}
+	require.NoError(t, c.Get(ctx, certificates.SecretKey(cluster, certificates.ClusterCA), stripped))
+	stripped.OwnerReferences, stripped.Labels = nil, nil
+	require.NoError(t, c.Update(ctx, stripped))
+	require.True(t, certificates.LostOwner(stripped, "c", mine))
+	require.NoError(t, certificates.Own(ctx, c, "test", certificates.WithoutData(stripped), "c", mine))
+	got := &corev1.Secret{}
+	require.NoError(t, c.Get(ctx, client.ObjectKeyFromObject(stripped), got))
+	assert.False(t, certificates.LostOwner(got, "c", mine))
+	assert.Equal(t, stripped.Data, got.Data, "the keys stay")
+}

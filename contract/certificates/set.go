@@ -43,6 +43,8 @@ type Entry struct {
 	External bool
 	// Pair is nil until it has been looked up.
 	Pair *KeyPair
+	// Secret is where the pair was found, without its data; nil if it was not.
+	Secret *corev1.Secret
 	// Generated says that the pair was made by the last call and not found.
 	Generated bool
 }
@@ -82,35 +84,39 @@ type Source struct {
 
 // Lookup reads what exists into the set and returns the purposes that are missing.
 func Lookup(ctx context.Context, src Source, cluster client.ObjectKey, set []Entry) (missing []Purpose, err error) {
+	var errs []error
 	for i := range set {
-		pair, err := read(ctx, src, cluster, set[i].Purpose)
+		err := read(ctx, src, cluster, &set[i])
 		switch {
 		case apierrors.IsNotFound(err):
 			missing = append(missing, set[i].Purpose)
 		case err != nil:
-			return nil, err
-		default:
-			set[i].Pair = pair
+			errs = append(errs, err)
 		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
 	}
 	return missing, nil
 }
 
-func read(ctx context.Context, src Source, cluster client.ObjectKey, purpose Purpose) (*KeyPair, error) {
-	key := SecretKey(cluster, purpose)
+func read(ctx context.Context, src Source, cluster client.ObjectKey, e *Entry) error {
+	key := SecretKey(cluster, e.Purpose)
 	secret := &corev1.Secret{}
 	err := src.Cached.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) && src.Live != nil {
 		err = src.Live.Get(ctx, key, secret)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading Secret %s: %w", key, err)
+		return fmt.Errorf("reading Secret %s: %w", key, err)
 	}
+	e.Secret = WithoutData(secret)
 	pair, err := FromSecret(secret)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &pair, nil
+	e.Pair = &pair
+	return nil
 }
 
 // SecretKey names the Secret of a purpose.
@@ -192,12 +198,7 @@ func generate(ctx context.Context, c client.Client, src Source, cluster client.O
 		if src.Live != nil {
 			src.Cached = src.Live // the cache has not seen what another caller has just stored
 		}
-		found, err := read(ctx, src, cluster, e.Purpose)
-		if err != nil {
-			return err
-		}
-		e.Pair = found
-		return nil
+		return read(ctx, src, cluster, e)
 	}
 	if err != nil {
 		return fmt.Errorf("storing %s: %w", SecretKey(cluster, e.Purpose), err)

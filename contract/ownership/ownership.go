@@ -51,6 +51,14 @@ func Ensure(obj metav1.Object, ref metav1.OwnerReference) bool {
 	return changed
 }
 
+// Take makes a reference the object's controller in place of another one, which loses its entry; it says whether that
+// changed anything.
+func Take(obj metav1.Object, ref metav1.OwnerReference) bool {
+	former := metav1.GetControllerOf(obj)
+	replaced := former != nil && !Same(*former, ref) && Remove(obj, *former)
+	return Ensure(obj, ref) || replaced
+}
+
 // Remove takes the references to an owner out of the list; it says whether there was one.
 func Remove(obj metav1.Object, ref metav1.OwnerReference) bool {
 	var out []metav1.OwnerReference

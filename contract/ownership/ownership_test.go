@@ -57,6 +57,20 @@ func TestEnsure(t *testing.T) {
 	}
 }
 
+func TestTake(t *testing.T) {
+	plain, former, mine := ref("v1beta2", "Cluster", "c", "1", false), ref("v1beta2", "MachineSet", "s", "3", true), ref("v1beta2", "Machine", "m", "4", true)
+	for name, have := range map[string][]metav1.OwnerReference{
+		"nobody": nil, "another controller": {former}, "its former self": {ref("v1beta1", "Machine", "m", "0", true)}, "itself, as a plain owner": {ref("v1beta2", "Machine", "m", "4", false)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := owned(append([]metav1.OwnerReference{plain}, have...)...)
+			assert.True(t, ownership.Take(m, mine))
+			assert.Equal(t, []metav1.OwnerReference{plain, mine}, m.OwnerReferences)
+			assert.False(t, ownership.Take(m, mine), "the second time nothing changes")
+		})
+	}
+}
+
 func TestReferences(t *testing.T) {
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: "1"}}
 	gvk := clusterv1.GroupVersion.WithKind("Cluster")

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/certificates"
 	"github.com/slipway-capi/slipway/contract/kubeconfig"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
@@ -49,6 +50,8 @@ func (c *Controller) carryOut(ctx context.Context, cluster *clusterv1.Cluster, a
 			return fmt.Errorf("deleting %s %s: %w", a.Kind, a.Object.GetName(), err)
 		}
 		return nil
+	case OwnKubeconfig:
+		return client.IgnoreNotFound(certificates.Own(ctx, c.Client, FieldOwner, a.Secret, cluster.Name, ownerReference(cluster)))
 	case StoreKubeconfig:
 		return c.storeKubeconfig(ctx, cluster, a)
 	}

@@ -21,6 +21,9 @@ func (d *Decision) kubeconfig(w World) {
 	}
 	d.fail(w.Kubeconfig.Err)
 	secret := w.Kubeconfig.Secret
+	if secret != nil && secret.Type == clusterv1.ClusterSecretType && len(secret.OwnerReferences) == 0 && secret.DeletionTimestamp.IsZero() {
+		d.Actions = append(d.Actions, OwnKubeconfig{Secret: secret})
+	}
 	if w.Kubeconfig.Err != nil || (secret != nil && !dueForRenewal(w)) {
 		return
 	}

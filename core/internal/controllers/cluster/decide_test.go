@@ -211,6 +211,20 @@ func TestAKubeconfigIsRenewedWithHalfOfItsLifeLeft(t *testing.T) {
 	assert.Empty(t, Decide(world(standalone, stored(2*half))).Actions, "a kubeconfig that a user stored is the user's")
 }
 
+// Without an owner it would outlive the Cluster, and the next one of that name would find it.
+func TestAKubeconfigThatLostItsOwnerIsTakenBack(t *testing.T) {
+	stored := func(kind corev1.SecretType, owners ...metav1.OwnerReference) change {
+		return func(w *World) {
+			w.Kubeconfig.Secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "c-kubeconfig", OwnerReferences: owners}, Type: kind}
+		}
+	}
+	lost := world(standalone, stored(clusterv1.ClusterSecretType))
+	assert.Equal(t, []Action{OwnKubeconfig{Secret: lost.Kubeconfig.Secret}}, Decide(lost).Actions)
+	assert.Empty(t, Decide(world(standalone, stored(clusterv1.ClusterSecretType, owner()))).Actions, "it has its owner")
+	assert.Empty(t, Decide(world(standalone, stored(corev1.SecretTypeOpaque))).Actions, "it is a user's")
+	assert.Empty(t, Decide(world(stored(clusterv1.ClusterSecretType))).Actions, "the control plane object cares for it")
+}
+
 // Conformance: CL-03, CL-52
 func TestAMissingClassIsAnErrorButKeepsNoCluster(t *testing.T) {
 	missing := func(w *World) { w.Class.Err = errors.New("ClusterClass ns/class does not exist") }

@@ -94,6 +94,10 @@ type StoreKubeconfig struct {
 	Old *corev1.Secret
 }
 
+// OwnKubeconfig makes the Cluster the owner of a kubeconfig Secret that lost it.
+type OwnKubeconfig struct{ Secret *corev1.Secret }
+
 func (Adopt) isAction()           {}
+func (OwnKubeconfig) isAction()   {}
 func (Delete) isAction()          {}
 func (StoreKubeconfig) isAction() {}

@@ -126,6 +126,12 @@ func (c *Controller) carryOut(ctx context.Context, w World, before *bootstrapv1.
 		return nil, token.Ensure(ctx, remote, a.Token, w.TokenTTL, w.Now)
 	case StoreData:
 		return nil, c.store(ctx, w, a)
+	case OwnCertificate:
+		err := certificates.Own(ctx, c.Client, FieldOwner, a.Secret, w.Cluster.Name, ownership.Reference(w.Cluster, clusterv1.GroupVersion.WithKind(clusterv1.ClusterKind)))
+		if apierrors.IsConflict(err) {
+			return nil, errOutdated // another machine of the control plane was faster
+		}
+		return nil, client.IgnoreNotFound(err)
 	case OwnData:
 		secret := a.Secret.DeepCopy()
 		if err := notAnothers(secret); err != nil {

@@ -249,6 +249,18 @@ func TestSecretAndQuiet(t *testing.T) {
 	time.Sleep(500 * time.Millisecond)
 	assert.Equal(t, version, s.config("cp").ResourceVersion, "nothing changed, so nothing is written")
 
+	// Whatever takes its owner away, the Secret of data and those of certificates do not stay behind.
+	for _, name := range []string{"cp", "c1-ca", "c1-sa"} {
+		require.NoError(t, env.Client.Get(t.Context(), s.key(name), secret))
+		require.NoError(t, env.Client.Patch(t.Context(), secret, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"ownerReferences":null}}`))))
+		s.eventually(name+" has an owner again", func() bool {
+			require.NoError(t, env.Client.Get(t.Context(), s.key(name), secret))
+			return len(secret.OwnerReferences) == 1
+		})
+		assert.Equal(t, name == "cp", metav1.IsControlledBy(secret, c), "certificates belong to the Cluster then")
+	}
+	require.NoError(t, env.Client.Get(t.Context(), s.key("cp"), secret))
+
 	// A restore brings back the spec without the status, and the Secret without its owner.
 	require.NoError(t, env.Client.Status().Patch(t.Context(), c, client.RawPatch("application/merge-patch+json", []byte(`{"status":null}`))))
 	secret.OwnerReferences = nil

@@ -49,6 +49,7 @@ func Decide(w World) Decision {
 		d.done(w)
 	case Done:
 		d.done(w)
+		d.ownCertificates(w)
 		d.keepToken(w)
 	case InitControlPlane:
 		d.init(w)
@@ -148,6 +149,19 @@ func (d *Decision) certificates(w World, stage Stage) bool {
 		d.Actions = append(d.Actions, GenerateCertificates{})
 	}
 	return false
+}
+
+// ownCertificates gives the Secrets of certificates that lost their owner to the Cluster: those whose type says that they
+// were made here. The config that made them may be gone, as any machine may.
+func (d *Decision) ownCertificates(w World) {
+	if !makesCertificates(w) {
+		return
+	}
+	for _, secret := range certificates.Secrets(w.Certificates.Set) {
+		if secret.Type == clusterv1.ClusterSecretType && len(secret.OwnerReferences) == 0 && secret.DeletionTimestamp.IsZero() {
+			d.Actions = append(d.Actions, OwnCertificate{Secret: secret})
+		}
+	}
 }
 
 // ours are the missing pairs that can be made here; those of an external etcd only its owner has.

@@ -188,6 +188,11 @@ func TestDecide(t *testing.T) {
 		{"KB-59: pool with its nodes, little left", world(created, joinedPool, left(ttl*4/10)), "PersistSpec EnsureToken:new StoreData", "", ttl / 3, ""},
 		{"KB-60, BC-14: pool's token is gone", world(created, pool), "PersistSpec EnsureToken:new StoreData", "", ttl / 3, ""},
 		{"data Secret without owner", world(created, left(ttl), func(w *World) { w.Secret = dataSecret(false) }), "OwnData", "", ttl / 3, ""},
+		{"a certificate without owner, and no control plane object", world(created, node, controlPlaneMachine, standAlone, certificateSecret(clusterv1.ClusterSecretType)), "OwnCertificate", "", 0, ""},
+		{"a certificate of a user", world(created, node, controlPlaneMachine, standAlone, certificateSecret(corev1.SecretTypeTLS)), "", "", 0, ""},
+		{"a certificate with its owner", world(created, node, controlPlaneMachine, standAlone, certificateSecret(clusterv1.ClusterSecretType, metav1.OwnerReference{Name: "x"})), "", "", 0, ""},
+		{"a certificate that the control plane object cares for", world(created, node, controlPlaneMachine, certificateSecret(clusterv1.ClusterSecretType)), "", "", 0, ""},
+		{"a worker cares for none", world(created, node, standAlone, certificateSecret(clusterv1.ClusterSecretType)), "", "", 0, ""},
 		{"data Secret before the infrastructure", world(noInfrastructure, func(w *World) { w.Secret = dataSecret(false) }), "OwnData", "infrastructureProvisioned", 0, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -215,6 +220,14 @@ func TestDecide(t *testing.T) {
 			}
 			assert.Equal(t, before, row.world.Config, "the world is left as it is")
 		})
+	}
+}
+
+// certificateSecret lets the authority of the cluster be found in such a Secret.
+func certificateSecret(kind corev1.SecretType, owners ...metav1.OwnerReference) edit {
+	return func(w *World) {
+		w.Certificates.Set = certificateSet(*w)
+		w.Certificates.Set[0].Secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "c-ca", OwnerReferences: owners}, Type: kind}
 	}
 }
 

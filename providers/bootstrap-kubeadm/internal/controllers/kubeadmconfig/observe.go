@@ -47,6 +47,11 @@ func (c *Controller) observe(ctx context.Context, config *bootstrapv1.KubeadmCon
 	if stage != InitControlPlane {
 		w.Remote = c.remote(ctx, w)
 	}
+	if stage == Done && makesCertificates(w) {
+		set := certificateSet(w)
+		_, err := certificates.Lookup(ctx, certificates.Source{Cached: c.Secrets}, client.ObjectKeyFromObject(w.Cluster), set)
+		w.Certificates = CertificatesView{Set: set, Err: err}
+	}
 	if stage != Done || w.Pool != nil {
 		key := client.ObjectKeyFromObject(w.Cluster)
 		w.Certificates.Set = certificateSet(w)

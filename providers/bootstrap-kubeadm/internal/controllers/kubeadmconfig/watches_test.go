@@ -94,6 +94,12 @@ func TestWhatWakesAConfig(t *testing.T) {
 	assert.Equal(t, request, c.ofSecret(ctx, secret))
 	secret.Name = "c-other"
 	assert.Empty(t, c.ofSecret(ctx, secret), "only certificates are waited for")
+	secret.Name, secret.Type = "m", clusterv1.ClusterSecretType
+	assert.Equal(t, request, c.ofSecret(ctx, secret), "a data Secret without owner")
+	secret.Type = corev1.SecretTypeOpaque
+	assert.Empty(t, c.ofSecret(ctx, secret), "a Secret of a user")
+	secret.Type, secret.OwnerReferences = clusterv1.ClusterSecretType, []metav1.OwnerReference{{Controller: &yes}}
+	assert.Empty(t, c.ofSecret(ctx, secret), "a data Secret that we have just written")
 }
 
 // Conformance: KB-06

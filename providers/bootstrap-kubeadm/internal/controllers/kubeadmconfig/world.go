@@ -102,7 +102,12 @@ func (ReleaseLock) isAction()          {}
 func (GenerateCertificates) isAction() {}
 func (EnsureToken) isAction()          {}
 func (StoreData) isAction()            {}
-func (OwnData) isAction()              {}
+
+// OwnCertificate makes the Cluster the owner of a certificate's Secret that has none.
+type OwnCertificate struct{ Secret *corev1.Secret }
+
+func (OwnCertificate) isAction() {}
+func (OwnData) isAction()        {}
 
 // Stage is what a KubeadmConfig is in need of.
 type Stage int
@@ -181,6 +186,11 @@ func version(w World) string {
 		return w.Machine.Spec.Version
 	}
 	return w.Pool.Spec.Template.Spec.Version
+}
+
+// makesCertificates says whether no control plane object cares for the certificates of a control plane machine's cluster.
+func makesCertificates(w World) bool {
+	return controlPlane(w) && w.Cluster.Spec.ControlPlaneRef.Name == ""
 }
 
 // joined says whether no more token is needed.

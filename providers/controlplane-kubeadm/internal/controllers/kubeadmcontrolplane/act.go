@@ -88,6 +88,8 @@ func (r *run) do(ctx context.Context, action Action) error {
 		return r.writeKubeconfig(ctx, a)
 	case OwnTemplate:
 		return r.ownTemplate(ctx)
+	case OwnSecret:
+		return r.named(ctx, a.Why, r.ownSecret(ctx, a.Secret), "FailedOwnSecret")
 	case AdoptMachine:
 		return r.adoptMachine(ctx, a)
 	case UpdateMachine:
@@ -209,6 +211,12 @@ func (r *run) writeKubeconfig(ctx context.Context, a WriteKubeconfig) error {
 		return fmt.Errorf("renewing Secret %s: %w", secret.Name, err)
 	}
 	return nil
+}
+
+// ownSecret takes a Secret over that may have gone meanwhile.
+func (r *run) ownSecret(ctx context.Context, secret *corev1.Secret) error {
+	owner := ownership.ControllerReference(r.world.ControlPlane, machines.ControlPlaneGVK)
+	return client.IgnoreNotFound(certificates.Own(ctx, r.Client, fieldOwner, secret, r.world.Cluster.Name, owner))
 }
 
 func (r *run) ownTemplate(ctx context.Context) error {

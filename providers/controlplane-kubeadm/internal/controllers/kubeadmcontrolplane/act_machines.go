@@ -205,8 +205,8 @@ func (r *run) adoptSecrets(ctx context.Context, m *Machine) error {
 	for i := range list.Items {
 		secret := &list.Items[i]
 		isData := m.Spec.Bootstrap.DataSecretName != nil && *m.Spec.Bootstrap.DataSecretName == secret.Name
-		if isData || !ownership.Has(secret, config) {
-			continue
+		if isData || secret.Type != clusterv1.ClusterSecretType || !ownership.Has(secret, config) {
+			continue // a Secret of another type is its user's
 		}
 		helper := patch.Begin(r.Client, fieldOwner, secret)
 		ownership.Remove(secret, config)

@@ -29,6 +29,12 @@ type WriteKubeconfig struct {
 // OwnTemplate makes the Cluster an owner of the infrastructure template, so that it moves and goes with the cluster.
 type OwnTemplate struct{}
 
+// OwnSecret makes this control plane the controller of a Secret of the system that lost it, and labels it again.
+type OwnSecret struct {
+	Secret *corev1.Secret
+	decision.Why
+}
+
 // AdoptMachine makes this control plane the controller of a machine that has none.
 type AdoptMachine struct{ Machine *Machine }
 
@@ -125,6 +131,7 @@ func (RemoveFinalizer) isAction()      {}
 func (GenerateCertificates) isAction() {}
 func (WriteKubeconfig) isAction()      {}
 func (OwnTemplate) isAction()          {}
+func (OwnSecret) isAction()            {}
 func (AdoptMachine) isAction()         {}
 func (UpdateMachine) isAction()        {}
 func (CreateMachine) isAction()        {}

@@ -6,10 +6,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/slipway-capi/slipway/contract/certificates"
 	"github.com/slipway-capi/slipway/contract/decision"
 	"github.com/slipway-capi/slipway/contract/kubeconfig"
+	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/paused"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/machines"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/remediation"
 )
 
@@ -82,6 +85,7 @@ func decideRunning(w World, p *plan) {
 		p.do(AddFinalizer{})
 	}
 	provideCertificates(w, p)
+	ownSecrets(w, p)
 	if w.Template.Found && !w.Template.OwnedByCluster {
 		p.do(OwnTemplate{})
 	}
@@ -120,6 +124,21 @@ func provideCertificates(w World, p *plan) {
 		p.problem = w.Certificates.Problem
 	case len(w.Certificates.Missing) > 0 && !w.initialized():
 		p.do(GenerateCertificates{})
+	}
+}
+
+// ownSecrets takes back the Secrets of the system that lost their owner: without one they would outlive the cluster, and
+// the next one of its name would run with its authorities. A control plane that the cluster has left for another one takes
+// nothing.
+func ownSecrets(w World, p *plan) {
+	if ref := w.Cluster.Spec.ControlPlaneRef; ref.Name != "" && (ref.Name != w.ControlPlane.Name || ref.Kind != machines.ControlPlaneGVK.Kind) {
+		return
+	}
+	owner := ownership.ControllerReference(w.ControlPlane, machines.ControlPlaneGVK)
+	for _, secret := range w.Secrets {
+		if certificates.LostOwner(secret, w.Cluster.Name, owner) {
+			p.do(OwnSecret{Secret: secret, Why: decision.Because("SecretTaken", "Secret %s had no longer this owner or the label of its cluster", secret.Name)})
+		}
 	}
 }
 

@@ -7,8 +7,11 @@ import (
 
 // decideDeletion takes the whole control plane down: workers first, then all machines at once. Neither quorum nor
 // leadership matters any more, so the clean-up hook goes together with the machine. Only a live look that finds no
-// machine lets the control plane itself go.
+// machine lets the control plane itself go, and with it the Secrets of the cluster, all of them.
 func decideDeletion(w World, p *plan) {
+	if hasFinalizer(w.ControlPlane) {
+		ownSecrets(w, p)
+	}
 	if len(w.Machines) == 0 {
 		if hasFinalizer(w.ControlPlane) {
 			p.do(RemoveFinalizer{})

@@ -42,15 +42,15 @@ func (c *Controller) observe(ctx context.Context, controlPlane *controlplanev1.K
 	if err := c.observeMachines(ctx, w); err != nil {
 		return nil, nil, err
 	}
+	set := c.observeCertificates(ctx, w)
+	if err := c.observeKubeconfig(ctx, w); err != nil {
+		return nil, nil, err
+	}
 	if w.deleting() {
 		if err := c.observeOthers(ctx, w); err != nil {
 			return nil, nil, err
 		}
 		return w, nil, c.confirmEmpty(ctx, w)
-	}
-	set := c.observeCertificates(ctx, w)
-	if err := c.observeKubeconfig(ctx, w); err != nil {
-		return nil, nil, err
 	}
 	c.observeTemplate(ctx, w)
 	c.observeWorkload(ctx, w)
@@ -254,6 +254,7 @@ func (c *Controller) secrets() certificates.Source {
 func (c *Controller) observeCertificates(ctx context.Context, w *World) []certificates.Entry {
 	set := certificateSet(w.ControlPlane)
 	missing, err := certificates.Lookup(ctx, c.secrets(), client.ObjectKeyFromObject(w.Cluster), set)
+	w.Secrets = certificates.Secrets(set)
 	if err != nil {
 		w.Certificates.Problem = err.Error()
 		return set
@@ -265,7 +266,7 @@ func (c *Controller) observeCertificates(ctx context.Context, w *World) []certif
 }
 
 func (c *Controller) observeKubeconfig(ctx context.Context, w *World) error {
-	if !w.endpointSet() {
+	if !w.endpointSet() && !w.deleting() {
 		return nil
 	}
 	key := kubeconfig.SecretKey(client.ObjectKeyFromObject(w.Cluster))
@@ -280,6 +281,7 @@ func (c *Controller) observeKubeconfig(ctx context.Context, w *World) error {
 	if err != nil {
 		return fmt.Errorf("reading Secret %s: %w", key, err)
 	}
+	w.Secrets = append(w.Secrets, certificates.WithoutData(secret))
 	w.Kubeconfig.Exists, w.Kubeconfig.Ours = true, secret.Type == clusterv1.ClusterSecretType
 	state, err := kubeconfig.Inspect(secret.Data[kubeconfig.SecretDataKey])
 	if err != nil {

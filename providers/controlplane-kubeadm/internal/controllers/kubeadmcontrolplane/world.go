@@ -35,11 +35,13 @@ type World struct {
 
 	Certificates Certificates
 	Kubeconfig   Kubeconfig
-	Template     Template
-	Workload     Workload
-	Etcd         Etcd
-	Joining      Joining
-	Addons       Addons
+	// Secrets are those of the certificates and the kubeconfig, without data, whoever owns them.
+	Secrets  []*corev1.Secret
+	Template Template
+	Workload Workload
+	Etcd     Etcd
+	Joining  Joining
+	Addons   Addons
 
 	// NextName is the name that a machine created now would have; NameProblem says why there is none.
 	NextName    string
