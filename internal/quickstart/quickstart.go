@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/kubeconfig"
 	"github.com/slipway-capi/slipway/internal/clustertree"
 	"github.com/slipway-capi/slipway/internal/manifests"
@@ -40,6 +39,17 @@ type Options struct {
 	// Manifests are files for the management cluster, Addons files for the workload cluster.
 	Manifests, Addons []string
 	Display           *progress.Display
+	// Overwrite takes back what others have changed since the manifests were applied before; else Kept, which may be nil, is told.
+	Overwrite bool
+	Kept      func(Kept)
+}
+
+func (o Options) tell(kept []Kept) {
+	for _, k := range kept {
+		if o.Kept != nil {
+			o.Kept(k)
+		}
+	}
 }
 
 // Run applies everything and returns the name of the Cluster and its tree once all Nodes are ready and the add-ons applied.
@@ -60,9 +70,11 @@ func Run(ctx context.Context, o Options) (types.NamespacedName, *clustertree.Nod
 	if err != nil {
 		return cluster, nil, err
 	}
-	if err := (manifests.Applier{Client: c, Owner: fieldOwner}).Apply(ctx, objects); err != nil {
+	kept, err := applier{client: c, overwrite: o.Overwrite}.apply(ctx, objects)
+	if err != nil {
 		return cluster, nil, err
 	}
+	o.tell(kept)
 	tree, err := follow(ctx, o, c, cluster, addons)
 	return cluster, tree, err
 }
@@ -75,14 +87,16 @@ func follow(ctx context.Context, o Options, c client.Client, cluster types.Names
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	applied := make(chan struct{})
+	applied := make(chan []Kept, 1)
 	go func() {
-		if err := applyAddons(ctx, c, cluster, addons); err != nil {
+		kept, err := applyAddons(ctx, c, cluster, addons, o.Overwrite)
+		if err != nil {
 			cancel(err)
 			return
 		}
-		close(applied)
+		applied <- kept
 	}()
+	pending := true
 	var last *clustertree.Node
 	err = progress.Follow(ctx, dynamicClient, cluster, func(tree *clustertree.Node) (bool, error) {
 		last = tree
@@ -90,11 +104,12 @@ func follow(ctx context.Context, o Options, c client.Client, cluster types.Names
 			return false, err
 		}
 		select {
-		case <-applied:
-			return !progress.Of(tree).Done(), nil
+		case kept := <-applied:
+			o.tell(kept)
+			pending = false
 		default:
-			return true, nil
 		}
+		return pending || !progress.Of(tree).Done(), nil
 	})
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
 		err = cause
@@ -107,41 +122,41 @@ func follow(ctx context.Context, o Options, c client.Client, cluster types.Names
 
 // applyAddons waits for the workload cluster and applies the add-ons. It returns only when that is done or the context ends:
 // whatever fails while a control plane comes to be is a matter of time.
-func applyAddons(ctx context.Context, c client.Client, cluster types.NamespacedName, addons []*unstructured.Unstructured) error {
+func applyAddons(ctx context.Context, c client.Client, cluster types.NamespacedName, addons []*unstructured.Unstructured, overwrite bool) ([]Kept, error) {
 	if len(addons) == 0 {
-		return nil
+		return nil, nil
 	}
 	for {
-		err := tryAddons(ctx, c, cluster, addons)
+		kept, err := tryAddons(ctx, c, cluster, addons, overwrite)
 		if err == nil {
-			return nil
+			return kept, nil
 		}
 		if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-			return fmt.Errorf("add-ons of %s: %w", cluster, err)
+			return nil, fmt.Errorf("add-ons of %s: %w", cluster, err)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("add-ons of %s: %w", cluster, err)
+			return nil, fmt.Errorf("add-ons of %s: %w", cluster, err)
 		case <-time.After(retry):
 		}
 	}
 }
 
-func tryAddons(ctx context.Context, c client.Client, cluster types.NamespacedName, addons []*unstructured.Unstructured) error {
+func tryAddons(ctx context.Context, c client.Client, cluster types.NamespacedName, addons []*unstructured.Unstructured, overwrite bool) ([]Kept, error) {
 	content, err := Kubeconfig(ctx, c, cluster)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	config, err := clientcmd.RESTConfigFromKubeConfig(content)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	config.Timeout = 10 * time.Second
 	workload, err := NewClient(config)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return manifests.Applier{Client: workload, Owner: fieldOwner}.Apply(ctx, addons)
+	return applier{client: workload, overwrite: overwrite}.apply(ctx, addons)
 }
 
 // Kubeconfig reads the kubeconfig of a workload cluster.
@@ -182,7 +197,7 @@ func load(files []string, namespace string) ([]*unstructured.Unstructured, error
 func clusterOf(objects []*unstructured.Unstructured) (types.NamespacedName, error) {
 	var found []types.NamespacedName
 	for _, o := range objects {
-		if o.GetKind() == "Cluster" && o.GroupVersionKind().Group == clusterv1.GroupVersion.Group {
+		if isCluster(o) {
 			found = append(found, client.ObjectKeyFromObject(o))
 		}
 	}

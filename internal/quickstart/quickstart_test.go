@@ -18,7 +18,7 @@ import (
 	"github.com/slipway-capi/slipway/internal/manifests"
 )
 
-var name = types.NamespacedName{Namespace: "default", Name: "quickstart"}
+var cluster = types.NamespacedName{Namespace: "default", Name: "quickstart"}
 
 func TestTheQuickstartManifestsHoldOneCluster(t *testing.T) {
 	files, err := filepath.Glob("../../docs/quickstart/*.yaml")
@@ -30,9 +30,9 @@ func TestTheQuickstartManifestsHoldOneCluster(t *testing.T) {
 		}
 		objects, err := load([]string{file}, "default")
 		require.NoError(t, err)
-		cluster, err := clusterOf(objects)
+		found, err := clusterOf(objects)
 		require.NoError(t, err, file)
-		assert.Equal(t, name, cluster, file)
+		assert.Equal(t, cluster, found, file)
 	}
 }
 
@@ -64,22 +64,23 @@ func TestKubeconfig(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "quickstart-kubeconfig"},
 		Data:       map[string][]byte{"value": []byte("content")},
 	}
-	content, err := Kubeconfig(t.Context(), fake.NewClientBuilder().WithObjects(secret).Build(), name)
+	content, err := Kubeconfig(t.Context(), fake.NewClientBuilder().WithObjects(secret).Build(), cluster)
 	require.NoError(t, err)
 	assert.Equal(t, "content", string(content))
 
-	_, err = Kubeconfig(t.Context(), fake.NewClientBuilder().Build(), name)
+	_, err = Kubeconfig(t.Context(), fake.NewClientBuilder().Build(), cluster)
 	assert.ErrorContains(t, err, "reading the kubeconfig of cluster default/quickstart")
 	secret.Data = nil
-	_, err = Kubeconfig(t.Context(), fake.NewClientBuilder().WithObjects(secret).Build(), name)
+	_, err = Kubeconfig(t.Context(), fake.NewClientBuilder().WithObjects(secret).Build(), cluster)
 	assert.ErrorContains(t, err, "holds no kubeconfig")
 }
 
 func TestAddonsWaitForTheCluster(t *testing.T) {
 	c := fake.NewClientBuilder().Build()
-	require.NoError(t, applyAddons(t.Context(), c, name, nil), "nothing to apply, nothing to wait for")
+	_, err := applyAddons(t.Context(), c, cluster, nil, false)
+	require.NoError(t, err, "nothing to apply, nothing to wait for")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*retry)
 	defer cancel()
-	err := applyAddons(ctx, c, name, []*unstructured.Unstructured{{}})
+	_, err = applyAddons(ctx, c, cluster, []*unstructured.Unstructured{{}}, false)
 	assert.ErrorContains(t, err, "reading the kubeconfig", "the reason is told, not only that time is up")
 }
