@@ -28,7 +28,8 @@ const contractLabel = "cluster.x-k8s.io/v1beta2"
 const coalesce = 100 * time.Millisecond
 
 // Follow watches everything in the namespace of a cluster and calls show with the tree, which is nil while there is no such
-// Cluster, at the beginning, after changes, and each second. It returns when show returns false or an error, or when the context ends.
+// Cluster, at the beginning, after changes, and each second. It returns when show returns false or an error, when the context ends, or
+// when the management cluster has not answered for a while.
 func Follow(ctx context.Context, client dynamic.Interface, cluster types.NamespacedName, show func(*clustertree.Node) (bool, error)) error {
 	kinds, err := contractKinds(ctx, client)
 	if err != nil {
@@ -40,6 +41,8 @@ func Follow(ctx context.Context, client dynamic.Interface, cluster types.Namespa
 	if err := watcher.start(ctx, client, cluster.Namespace, kinds); err != nil {
 		return err
 	}
+	silent := make(chan error, 1)
+	go func() { silent <- probe(ctx, asker(client, cluster, kinds), probeEvery, patience) }()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -50,6 +53,11 @@ func Follow(ctx context.Context, client dynamic.Interface, cluster types.Namespa
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case err := <-silent:
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return err
 		case <-tick.C: // ages go on
 		case <-watcher.changed:
 			time.Sleep(coalesce)

@@ -104,7 +104,7 @@ func TestRollout(t *testing.T) {
 		{
 			name:    "a Machine goes: it counts neither as asked for nor as ready",
 			tree:    small(available, nodeReady, deleting),
-			waiting: []string{"1 of 2 Nodes are ready", "1 Machines are being deleted"},
+			waiting: []string{"1 of 2 Nodes are ready", "1 Machine is being deleted"},
 		},
 		{
 			name:    "a change that a controller has not seen",
@@ -117,6 +117,27 @@ func TestRollout(t *testing.T) {
 			waiting: []string{"the topology of the Cluster is not applied yet"},
 		},
 		{name: "a topology that is applied", tree: node("Cluster", "c", available, topology(2), appliedAt(2))},
+		{
+			name: "in the middle of a rollout, all Nodes are ready at times",
+			tree: node("Cluster", "c", available, condition("RollingOut", metav1.ConditionTrue, "RollingOut", ""), owns(
+				node("KubeadmControlPlane", "cp", replicas(2), condition("RollingOut", metav1.ConditionTrue, "RollingOut", ""), owns(
+					node("Machine", "cp-1", nodeReady, condition("UpToDate", metav1.ConditionFalse, "NotUpToDate", "")),
+					node("Machine", "cp-2", nodeReady, condition("UpToDate", metav1.ConditionTrue, "UpToDate", "")))))),
+			waiting: []string{"KubeadmControlPlane/cp is rolling out", "1 Machine is not up to date"},
+		},
+		{
+			name: "scaling, replacing and updating in place",
+			tree: node("Cluster", "c", available, owns(
+				node("MachineDeployment", "md", replicas(1), condition("ScalingDown", metav1.ConditionTrue, "ScalingDown", ""),
+					condition("Remediating", metav1.ConditionTrue, "Remediating", ""), owns(
+						node("Machine", "w", nodeReady, condition("Updating", metav1.ConditionTrue, "Updating", "")))))),
+			waiting: []string{"MachineDeployment/md is scaling down", "MachineDeployment/md is replacing unhealthy Machines", "Machine/w is being updated"},
+		},
+		{
+			name:    "the Cluster alone knows",
+			tree:    node("Cluster", "c", available, condition("RollingOut", metav1.ConditionTrue, "RollingOut", "")),
+			waiting: []string{"Cluster/c is rolling out"},
+		},
 		{name: "nothing reported yet", tree: node("Cluster", "c"), waiting: []string{"the Cluster is not Available"}},
 	}
 	for _, tt := range tests {

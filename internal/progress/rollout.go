@@ -50,8 +50,9 @@ func Of(root *clustertree.Node) Rollout {
 		r.Waiting = append(r.Waiting, fmt.Sprintf("%d of %d Nodes are ready", r.Nodes, r.Machines))
 	}
 	if extra > 0 {
-		r.Waiting = append(r.Waiting, fmt.Sprintf("%d Machines are being deleted", extra))
+		r.Waiting = append(r.Waiting, fmt.Sprintf("%s being deleted", machines(extra)))
 	}
+	r.Waiting = append(r.Waiting, underWay(root)...)
 	if !isTrue(root, clusterv1.AvailableCondition) {
 		r.Waiting = append(r.Waiting, "the Cluster is not Available"+because(root.Condition(clusterv1.AvailableCondition)))
 	}
@@ -70,6 +71,58 @@ func unobserved(root *clustertree.Node) []string {
 		seen, reported, err := unstructured.NestedInt64(n.Object.Object, "status", "observedGeneration")
 		if reported && err == nil && seen < n.Object.GetGeneration() {
 			out = append(out, "the last change of "+n.Name()+" is not seen yet")
+		}
+	}
+	return out
+}
+
+// busy are conditions that are True while something goes on, and how that is said.
+var busy = []struct{ condition, words string }{
+	{clusterv1.RollingOutCondition, "is rolling out"},
+	{clusterv1.ScalingUpCondition, "is scaling up"},
+	{clusterv1.ScalingDownCondition, "is scaling down"},
+	{clusterv1.RemediatingCondition, "is replacing unhealthy Machines"},
+	{clusterv1.MachineUpdatingCondition, "is being updated"},
+}
+
+// underWay lists what goes on although all Nodes that are asked for may be ready: in the middle of a rollout they are at times. The Cluster
+// only sums up what the objects below it say.
+func underWay(root *clustertree.Node) []string {
+	var out []string
+	for _, child := range root.Children {
+		out = append(out, goesOn(child)...)
+	}
+	old := 0
+	root.Walk(func(n *clustertree.Node) {
+		if n.Object.GetKind() != "Machine" {
+			return
+		}
+		out = append(out, goesOn(n)...)
+		if c := n.Condition(clusterv1.MachineUpToDateCondition); c != nil && c.Status == metav1.ConditionFalse {
+			old++
+		}
+	})
+	if old > 0 {
+		out = append(out, machines(old)+" not up to date")
+	}
+	if len(out) == 0 {
+		return goesOn(root)
+	}
+	return out
+}
+
+func machines(n int) string {
+	if n == 1 {
+		return "1 Machine is"
+	}
+	return fmt.Sprintf("%d Machines are", n)
+}
+
+func goesOn(n *clustertree.Node) []string {
+	var out []string
+	for _, b := range busy {
+		if isTrue(n, b.condition) {
+			out = append(out, n.Name()+" "+b.words)
 		}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,6 +100,9 @@ func follow(ctx context.Context, o Options, c client.Client, cluster types.Names
 	pending := true
 	var last *clustertree.Node
 	err = progress.Follow(ctx, dynamicClient, cluster, func(tree *clustertree.Node) (bool, error) {
+		if tree == nil {
+			return false, errors.New("it was deleted")
+		}
 		last = tree
 		if err := o.Display.Show(tree); err != nil {
 			return false, err
@@ -115,7 +119,7 @@ func follow(ctx context.Context, o Options, c client.Client, cluster types.Names
 		err = cause
 	}
 	if err != nil {
-		return last, fmt.Errorf("waiting for %s: %v: %w", cluster, progress.Of(last).Waiting, err)
+		return last, fmt.Errorf("waiting for cluster %s (%s): %w", cluster, strings.Join(progress.Of(last).Waiting, "; "), err)
 	}
 	return last, nil
 }
