@@ -11,6 +11,11 @@ RACE_PACKAGES := ./internal/supervise ./internal/filelock ./internal/binaries ./
 BACKEND ?= docker
 CLASS ?=
 GO_TEST_FLAGS ?=
+# What `slipway version` tells. Only slipway itself is stamped, so that a commit does not link the managers again.
+VERSION ?= $(shell git describe --tags --dirty 2>/dev/null)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+SLIPWAY := github.com/slipway-capi/slipway/cmd/slipway
+STAMP = -X github.com/slipway-capi/slipway/internal/cli.version=$(VERSION) -X github.com/slipway-capi/slipway/internal/cli.commit=$(COMMIT)
 GENERATED := '*/config/*' '*zz_generated*' 'docs/conformance/*.md' 'docs/operating/kube-state-metrics.yaml'
 
 ##@ Everyday
@@ -20,11 +25,11 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build slipway and the managers into bin/
-	go build -o bin/slipway ./cmd/slipway
-	go build -o bin/slipway-core-manager ./core
-	go build -o bin/slipway-bootstrap-kubeadm-manager ./providers/bootstrap-kubeadm
-	go build -o bin/slipway-control-plane-kubeadm-manager ./providers/controlplane-kubeadm
-	go build -o bin/slipway-infrastructure-docker-manager ./providers/infrastructure-docker
+	go build -ldflags='$(SLIPWAY)=$(STAMP)' -o bin/.built/ ./cmd/slipway ./core ./providers/bootstrap-kubeadm ./providers/controlplane-kubeadm \
+		./providers/infrastructure-docker
+	@cd bin && place() { [ .built/$$1 -ef $$2 ] || ln -f .built/$$1 $$2; }; \
+	place slipway slipway; place core slipway-core-manager; place bootstrap-kubeadm slipway-bootstrap-kubeadm-manager; \
+	place controlplane-kubeadm slipway-control-plane-kubeadm-manager; place infrastructure-docker slipway-infrastructure-docker-manager
 
 .PHONY: quickstart
 quickstart: ## Run a two-node cluster: BACKEND=docker (default) or BACKEND=inMemory; CLASS=1 makes it from a ClusterClass

@@ -17,7 +17,7 @@ import (
 )
 
 func newClass(o *options) *cobra.Command {
-	class := &cobra.Command{Use: "class", Short: "Render and test ClusterClasses without a management cluster"}
+	class := group("class", "Render and test ClusterClasses without a management cluster")
 	class.AddCommand(newClassRender(o), newClassTest(o))
 	return class
 }
@@ -37,12 +37,6 @@ func newClassRender(o *options) *cobra.Command {
 			"  slipway class render -f docs/quickstart/docker-clusterclass.yaml -o json | jq '.items[].kind'\n" +
 			"  kubectl get clusterclass,kubeadmcontrolplanetemplate -o yaml | slipway class render -f - -f cluster.yaml",
 		Args: cobra.NoArgs,
-		PreRunE: func(*cobra.Command, []string) error {
-			if output != "yaml" && output != "json" {
-				return fmt.Errorf("--output must be yaml or json, not %q", output)
-			}
-			return nil
-		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			objects, err := readAll(cmd.InOrStdin(), files)
 			if err != nil {
@@ -67,10 +61,10 @@ func newClassRender(o *options) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringSliceVarP(&files, "filename", "f", nil, "files with the class, its templates and the Cluster; - is standard input")
-	cmd.Flags().StringVarP(&output, "output", "o", "yaml", "form of the output: yaml or json")
+	addFormats(cmd, &output, "yaml", "json")
 	cmd.Flags().BoolVar(&skipExternal, "skip-external", false, "leave out patches by extensions, which are not asked")
 	_ = cmd.MarkFlagRequired("filename")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"yaml", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.MarkFlagFilename("filename", "yaml", "yml")
 	return cmd
 }
 

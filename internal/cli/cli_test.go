@@ -43,12 +43,15 @@ func TestCommandsWithoutAPlane(t *testing.T) {
 
 func TestWrongArguments(t *testing.T) {
 	tests := map[string][]string{
-		"accepts 1 arg(s)":                          {"watch"},
-		"--output must be text or json":             {"status", "-o", "yaml"},
-		`required flag(s) "filename"`:               {"quickstart"},
-		`unknown command "fly"`:                     {"fly"},
-		`kubernetes v0.1 has no module under hack/`: {"binaries", "--version", "v0.1"},
-		`has no program "emacs"`:                    {"binaries", "emacs"},
+		"accepts 1 arg(s)":                                  {"watch"},
+		"--output must be text or json":                     {"status", "-o", "yaml"},
+		`required flag(s) "filename"`:                       {"quickstart"},
+		`unknown command "fly"`:                             {"fly"},
+		`no "foo" to slipway get; there is: kubeconfig`:     {"get", "foo"},
+		`no "foo" to slipway class; there is: render, test`: {"class", "foo", "bar"},
+		"--output must be text, json or yaml, not \"xml\"":  {"version", "-o", "xml"},
+		`kubernetes v0.1 has no module under hack/`:         {"binaries", "--version", "v0.1"},
+		`has no program "emacs"`:                            {"binaries", "emacs"},
 	}
 	for want, args := range tests {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {

@@ -50,5 +50,7 @@ func newQuickstart(o *options) *cobra.Command {
 	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "take back what others have changed since the manifests were applied before")
 	addOutput(cmd, &output)
 	_ = cmd.MarkFlagRequired("filename")
+	_ = cmd.MarkFlagFilename("filename", "yaml", "yml")
+	_ = cmd.MarkFlagFilename("addon", "yaml", "yml")
 	return cmd
 }

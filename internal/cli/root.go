@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/go-logr/logr"
@@ -46,10 +45,7 @@ func New(out, errOut io.Writer) *cobra.Command {
 		Short:         "Slipway runs Kubernetes clusters declared as Cluster API objects",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Version:       version(),
-		CompletionOptions: cobra.CompletionOptions{
-			HiddenDefaultCmd: true,
-		},
+		Version:       thisBuild().Version,
 	}
 	root.SetOut(out)
 	root.SetErr(errOut)
@@ -57,7 +53,7 @@ func New(out, errOut io.Writer) *cobra.Command {
 		"folder with everything that the management plane keeps (default $SLIPWAY_STATE_DIR, else slipway in the user's state folder)")
 	root.PersistentFlags().StringVar(&o.kubeconfig, "kubeconfig", "",
 		"management cluster to talk to (default $KUBECONFIG, else the management plane of --state-dir)")
-	root.AddCommand(newUp(o), newDown(o), newStatus(o), newSupervise(o), newBinaries(o), newWatch(o), newGet(o), newQuickstart(o), newClass(o))
+	root.AddCommand(newUp(o), newDown(o), newStatus(o), newSupervise(o), newBinaries(o), newWatch(o), newGet(o), newQuickstart(o), newClass(o), newVersion(o))
 	return root
 }
 
@@ -77,11 +73,4 @@ func executable() (string, error) {
 		return "", fmt.Errorf("finding the slipway program: %w", err)
 	}
 	return filepath.EvalSymlinks(path)
-}
-
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }

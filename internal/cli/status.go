@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -34,11 +36,17 @@ func newStatus(o *options) *cobra.Command {
 	return cmd
 }
 
-func addOutput(cmd *cobra.Command, output *string) {
-	cmd.Flags().StringVarP(output, "output", "o", "text", "form of the output: text or json")
+func addOutput(cmd *cobra.Command, output *string) { addFormats(cmd, output, "text", "json") }
+
+// addFormats adds the flag of the form of the output; the first form is the default.
+func addFormats(cmd *cobra.Command, output *string, formats ...string) {
+	last := len(formats) - 1
+	listed := strings.Join(formats[:last], ", ") + " or " + formats[last]
+	cmd.Flags().StringVarP(output, "output", "o", formats[0], "form of the output: "+listed)
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if *output != "text" && *output != "json" {
-			return fmt.Errorf("--output must be text or json, not %q", *output)
+		if !slices.Contains(formats, *output) {
+			return fmt.Errorf("--output must be %s, not %q", listed, *output)
 		}
 		return nil
 	}
