@@ -25,7 +25,8 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build slipway and the managers into bin/
-	go build -ldflags='$(SLIPWAY)=$(STAMP)' -o bin/.built/ ./cmd/slipway ./core ./providers/bootstrap-kubeadm ./providers/controlplane-kubeadm \
+	@echo "Building slipway and its managers (a minute or two the first time)"
+	@go build -ldflags='$(SLIPWAY)=$(STAMP)' -o bin/.built/ ./cmd/slipway ./core ./providers/bootstrap-kubeadm ./providers/controlplane-kubeadm \
 		./providers/infrastructure-docker
 	@cd bin && place() { [ .built/$$1 -ef $$2 ] || ln -f .built/$$1 $$2; }; \
 	place slipway slipway; place core slipway-core-manager; place bootstrap-kubeadm slipway-bootstrap-kubeadm-manager; \
@@ -85,8 +86,7 @@ conformance: ## Write docs/conformance/*.md: each rule of the system's behaviour
 	go run ./hack/conformance
 
 .PHONY: binaries
-binaries: ## Build etcd and the Kubernetes programs of plane and tests into the cache, once
-	go build -o bin/slipway ./cmd/slipway
+binaries: build ## Build etcd and the Kubernetes programs of plane and tests into the cache, once
 	bin/slipway binaries --set etcd
 	bin/slipway binaries kube-apiserver kube-controller-manager kubectl kubeadm
 

@@ -72,7 +72,7 @@ tell() {
   cat <<END
 
 The new cluster:
-  bin/slipway get kubeconfig quickstart > quickstart.kubeconfig
+  bin/slipway get kubeconfig quickstart --write-to quickstart.kubeconfig
   $kubectl --kubeconfig quickstart.kubeconfig get nodes,pods -A
 The management plane:
   $kubectl --kubeconfig $(plane_kubeconfig) get clusters,kcp,md,machines

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -41,11 +43,31 @@ func TestCommandsWithoutAPlane(t *testing.T) {
 	assert.ErrorContains(t, err, "no management plane runs")
 }
 
+func TestForeignFoldersAreLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	_, said, err := run(t, "down", "--delete-state", "--state-dir", dir)
+	require.NoError(t, err)
+	assert.Equal(t, "No management plane runs, there is no state in "+dir+"\n", said)
+
+	letter := filepath.Join(dir, "letter")
+	require.NoError(t, os.WriteFile(letter, nil, 0o600))
+	_, said, err = run(t, "down", "--delete-state", "--state-dir", dir)
+	require.ErrorContains(t, err, "nothing was deleted: "+dir+" is no state folder of a management plane: it holds letter")
+	assert.Empty(t, said)
+	assert.FileExists(t, letter)
+
+	t.Setenv(binaries.CacheVariable, t.TempDir()) // an empty one, so a build would be seen
+	_, said, err = run(t, "up", "--state-dir", dir)
+	require.ErrorContains(t, err, "it holds letter; choose another with --state-dir or $SLIPWAY_STATE_DIR")
+	assert.Empty(t, said, "nothing is built for a plane that cannot be")
+}
+
 func TestWrongArguments(t *testing.T) {
 	tests := map[string][]string{
 		"accepts 1 arg(s)":                                  {"watch"},
 		"--output must be text or json":                     {"status", "-o", "yaml"},
 		`required flag(s) "filename"`:                       {"quickstart"},
+		"--api-port must be a port":                         {"up", "--api-port", "70000"},
 		`unknown command "fly"`:                             {"fly"},
 		`no "foo" to slipway get; there is: kubeconfig`:     {"get", "foo"},
 		`no "foo" to slipway class; there is: render, test`: {"class", "foo", "bar"},

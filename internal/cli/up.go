@@ -19,6 +19,7 @@ type upFlags struct {
 	featureGates string
 	verbosity    int
 	managerDir   string
+	apiPort      int
 	foreground   bool
 }
 
@@ -27,6 +28,7 @@ func (f *upFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.without, "without", nil, "managers to leave out, for example to run one of them in a debugger")
 	cmd.Flags().StringVar(&f.featureGates, "feature-gates", "ClusterTopology=true,RuntimeSDK=true,InPlaceUpdates=true", "features of the managers to switch, as Feature=true,Other=false")
 	cmd.Flags().IntVar(&f.verbosity, "manager-verbosity", 2, "verbosity of the managers' logs")
+	cmd.Flags().IntVar(&f.apiPort, "api-port", 0, "port of the API server on 127.0.0.1; 0 takes one that is free and keeps it")
 	cmd.Flags().StringVar(&f.managerDir, "manager-dir", "", "folder with the managers' programs (default the one of slipway)")
 }
 
@@ -56,8 +58,14 @@ func newUp(o *options) *cobra.Command {
 	return cmd
 }
 
-func (f upFlags) config(ctx context.Context, o *options) (plane.Config, error) {
-	config := plane.Config{Without: f.without, FeatureGates: f.featureGates, Verbosity: f.verbosity, ManagerDir: f.managerDir}
+// config is all that can be said without building anything.
+func (f upFlags) config() (plane.Config, error) {
+	config := plane.Config{
+		Without: f.without, FeatureGates: f.featureGates, Verbosity: f.verbosity, ManagerDir: f.managerDir, APIPort: f.apiPort,
+	}
+	if f.apiPort < 0 || f.apiPort > 65535 {
+		return config, fmt.Errorf("--api-port must be a port from 1 to 65535, or 0, not %d", f.apiPort)
+	}
 	program, err := executable()
 	if err != nil {
 		return config, err
@@ -68,8 +76,7 @@ func (f upFlags) config(ctx context.Context, o *options) (plane.Config, error) {
 	if config.ManagerDir, err = filepath.Abs(config.ManagerDir); err != nil {
 		return config, err
 	}
-	config.Programs, err = planePrograms(ctx, o, f.version)
-	return config, err
+	return config, config.Validate()
 }
 
 // up starts the plane in the background and shows the steps.
@@ -105,17 +112,28 @@ func (o *options) up(ctx context.Context, flags upFlags) (plane.Status, error) {
 	if before.Phase == plane.Ready {
 		fmt.Fprintf(o.err, "The management plane runs already at %s\n", status.Server)
 	} else {
+		for _, note := range status.Notes {
+			fmt.Fprintf(o.err, "Note: %s\n", note)
+		}
 		fmt.Fprintf(o.err, "The management plane is ready at %s after %s\n", status.Server, seconds(status.StartTook))
 	}
 	return status, nil
 }
 
+// prepareUp judges all that was asked for before it builds what is missing, which may take long.
 func (o *options) prepareUp(ctx context.Context, flags upFlags) (plane.Folder, plane.Config, error) {
 	folder, err := o.folder()
 	if err != nil {
 		return "", plane.Config{}, err
 	}
-	config, err := flags.config(ctx, o)
+	if err := folder.Check(); err != nil {
+		return folder, plane.Config{}, fmt.Errorf("%w; choose another with --state-dir or $%s", err, plane.StateVariable)
+	}
+	config, err := flags.config()
+	if err != nil {
+		return folder, config, err
+	}
+	config.Programs, err = planePrograms(ctx, o, flags.version)
 	return folder, config, err
 }
 
@@ -124,8 +142,12 @@ func (o *options) upInForeground(ctx context.Context, flags upFlags) error {
 	if err != nil {
 		return err
 	}
-	if status, err := plane.Read(folder); err != nil || status.Supervisor != 0 {
-		return fmt.Errorf("a plane runs already in %s (%v)", folder, err)
+	status, err := plane.Read(folder)
+	if err != nil {
+		return err
+	}
+	if status.Supervisor != 0 {
+		return fmt.Errorf("a plane runs already in %s, by process %d", folder, status.Supervisor)
 	}
 	if err := plane.Configure(folder, config); err != nil {
 		return err
@@ -193,12 +215,22 @@ func (o *options) down(ctx context.Context, folder plane.Folder, deleteState boo
 	if found {
 		said = []string{"The management plane is stopped"}
 	}
-	if deleteState {
-		if err := plane.Delete(folder); err != nil {
-			return err
-		}
-		said = append(said, "its state is deleted")
+	if !deleteState {
+		fmt.Fprintln(o.err, said[0])
+		return nil
+	}
+	there, left, err := plane.Delete(folder)
+	if err != nil {
+		return fmt.Errorf("nothing was deleted: %w", err)
+	}
+	if there {
+		said = append(said, fmt.Sprintf("its state in %s is deleted", folder))
+	} else {
+		said = append(said, fmt.Sprintf("there is no state in %s", folder))
 	}
 	fmt.Fprintln(o.err, strings.Join(said, ", "))
+	if len(left) > 0 {
+		fmt.Fprintf(o.err, "Files that are not the plane's stay in it: %s\n", strings.Join(left, ", "))
+	}
 	return nil
 }

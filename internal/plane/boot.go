@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 
+	"github.com/slipway-capi/slipway/internal/ports"
 	"github.com/slipway-capi/slipway/internal/supervise"
 )
 
@@ -53,7 +54,7 @@ func startServers(ctx context.Context, p *prepared, s *supervise.Supervisor) err
 	if err != nil {
 		return err
 	}
-	return answers(ctx, client, config.Host+"/readyz", s, etcd, apiServer)
+	return answers(ctx, client, config.Host+"/readyz", s, p.ports, etcd, apiServer)
 }
 
 func installObjects(ctx context.Context, p *prepared, _ *supervise.Supervisor) error {
@@ -86,7 +87,7 @@ func startManagers(ctx context.Context, p *prepared, s *supervise.Supervisor) er
 			return err
 		}
 		group.Go(func() error {
-			return answers(ctx, http.DefaultClient, "http://"+p.ports.Address(c.healthPort())+"/readyz", s, c.process())
+			return answers(ctx, http.DefaultClient, "http://"+p.ports.Address(c.healthPort())+"/readyz", s, p.ports, c.process())
 		})
 	}
 	return group.Wait()
@@ -94,7 +95,7 @@ func startManagers(ctx context.Context, p *prepared, s *supervise.Supervisor) er
 
 // answers returns when the URL answers OK. It gives up when a process that is needed for that keeps dying, and says what
 // that process said last.
-func answers(ctx context.Context, c *http.Client, url string, s *supervise.Supervisor, needs ...string) error {
+func answers(ctx context.Context, c *http.Client, url string, s *supervise.Supervisor, all ports.Set, needs ...string) error {
 	const pause, deaths = 25 * time.Millisecond, 3
 	last := "no answer yet"
 	for {
@@ -103,8 +104,9 @@ func answers(ctx context.Context, c *http.Client, url string, s *supervise.Super
 		}
 		for _, name := range needs {
 			if state, _ := s.Get(name); state.Restarts >= deaths {
-				return fmt.Errorf("%s died %d times (%s); its log %s ends in:\n%s",
-					name, state.Restarts, state.LastExit, state.Log, supervise.Tail(state.Log, 5))
+				said := supervise.Tail(state.Log, 5)
+				return fmt.Errorf("%s died %d times (%s); its log %s ends in:\n%s%s",
+					name, state.Restarts, state.LastExit, state.Log, said, takenHint(said, name, all))
 			}
 		}
 		select {

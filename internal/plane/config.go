@@ -26,6 +26,8 @@ type Config struct {
 	// FeatureGates and Verbosity are handed to every manager.
 	FeatureGates string `json:"featureGates,omitempty"`
 	Verbosity    int    `json:"verbosity"`
+	// APIPort is the port of the API server; 0 takes any that is free, and keeps it as long as it is.
+	APIPort int `json:"apiPort,omitempty"`
 }
 
 // DefaultStateDir is $SLIPWAY_STATE_DIR, else slipway in the folder that XDG names for state.

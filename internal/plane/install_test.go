@@ -1,7 +1,6 @@
 package plane
 
 import (
-	"path/filepath"
 	"testing"
 	"testing/fstest"
 
@@ -79,34 +78,12 @@ func TestEveryComponentCanBeInstalled(t *testing.T) {
 	}
 }
 
-func TestPortsOfManagersThatRestAreRemembered(t *testing.T) {
-	folder := Folder(t.TempDir())
-	all, err := choosePorts(folder, Config{})
-	require.NoError(t, err)
-	some, err := choosePorts(folder, Config{Without: []string{"core"}})
-	require.NoError(t, err)
-	assert.NotContains(t, some, "core-webhook")
-	again, err := choosePorts(folder, Config{})
-	require.NoError(t, err)
-	assert.Equal(t, all, again)
-}
-
 func TestConfigurationsThatCannotRun(t *testing.T) {
 	err := Config{Without: append(componentNames(), "nonsense")}.Validate()
 	assert.ErrorContains(t, err, `there is no manager "nonsense"; there are core, bootstrap-kubeadm,`)
 	err = Config{ManagerDir: t.TempDir(), Without: componentNames()[1:]}.Validate()
 	assert.ErrorContains(t, err, "--without core")
 	assert.NoError(t, Config{Without: componentNames()}.Validate())
-}
-
-func TestDeleteLeavesForeignFoldersAlone(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, Delete(Folder(dir)))
-	assert.DirExists(t, dir)
-	folder := Folder(filepath.Join(dir, "state"))
-	require.NoError(t, Configure(folder, Config{Without: componentNames()}))
-	require.NoError(t, Delete(folder))
-	assert.NoDirExists(t, string(folder))
 }
 
 func TestDownWithoutAPlane(t *testing.T) {

@@ -2,6 +2,7 @@ package plane
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -30,7 +31,9 @@ type prepared struct {
 	folder Folder
 	config Config
 	ports  ports.Set
-	ca     *pki.Authority
+	// notes are what people should know about the start.
+	notes []string
+	ca    *pki.Authority
 
 	etcdServer, etcdClient, apiServer, serviceAccounts pki.Files
 }
@@ -38,10 +41,10 @@ type prepared struct {
 // prepare chooses ports and makes certificates and kubeconfigs, keeping what there is.
 func prepare(folder Folder, config Config) (*prepared, error) {
 	p := &prepared{folder: folder, config: config}
-	var err error
-	if p.ports, err = choosePorts(folder, config); err != nil {
+	if err := p.choosePorts(); err != nil {
 		return nil, err
 	}
+	var err error
 	if p.ca, err = pki.Open(folder.pki(), time.Now); err != nil {
 		return nil, err
 	}
@@ -53,24 +56,31 @@ func prepare(folder Folder, config Config) (*prepared, error) {
 	return p, nil
 }
 
-func choosePorts(folder Folder, config Config) (ports.Set, error) {
+func (p *prepared) choosePorts() error {
 	names := []string{portEtcd, portEtcdHTTP, portEtcdPeer, portAPI}
-	for _, c := range config.components() {
+	for _, c := range p.config.components() {
 		names = append(names, c.webhookPort(), c.healthPort(), c.diagnosticsPort())
 	}
 	remembered := ports.Set{}
-	if err := readJSON(folder.ports(), &remembered); err != nil && !os.IsNotExist(err) {
-		return nil, fmt.Errorf("reading the ports: %w", err)
+	if err := readJSON(p.folder.ports(), &remembered); err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("reading the ports: %w", err)
 	}
-	chosen, err := ports.Choose(remembered, names...)
-	if err != nil {
-		return nil, err
+	if port := p.config.APIPort; port != 0 {
+		if err := reserve(port); err != nil {
+			return err
+		}
+		remembered[portAPI] = port
+	}
+	var err error
+	if p.ports, err = ports.Choose(remembered, names...); err != nil {
+		return err
+	}
+	if moved := movedAPI(remembered, p.ports, p.folder); moved != "" {
+		p.notes = append(p.notes, moved)
 	}
 	// Ports of managers that do not run this time stay remembered.
-	for name, port := range chosen {
-		remembered[name] = port
-	}
-	return chosen, writeJSON(folder.ports(), remembered)
+	maps.Copy(remembered, p.ports)
+	return writeJSON(p.folder.ports(), remembered)
 }
 
 func (p *prepared) serverCertificates() error {

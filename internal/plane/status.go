@@ -42,6 +42,8 @@ type Status struct {
 	Steps     []Step            `json:"steps,omitempty"`
 	Processes []supervise.State `json:"processes,omitempty"`
 	Failure   string            `json:"failure,omitempty"`
+	// Notes are what people should know about this start.
+	Notes []string `json:"notes,omitempty"`
 
 	Server     string    `json:"server,omitempty"`
 	Kubeconfig string    `json:"kubeconfig,omitempty"`

@@ -51,7 +51,7 @@ func run(ctx context.Context, folder Folder, supervisor *supervise.Supervisor, b
 	if err != nil {
 		return err
 	}
-	board.change(func(s *Status) { s.Server, s.Ports = p.ports.URL(portAPI), p.ports })
+	board.change(func(s *Status) { s.Server, s.Ports, s.Notes = p.ports.URL(portAPI), p.ports, p.notes })
 	if err := boot(ctx, p, supervisor, board.step); err != nil {
 		if ctx.Err() != nil {
 			return nil // told to stop while starting

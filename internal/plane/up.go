@@ -42,7 +42,7 @@ func Up(ctx context.Context, folder Folder, config Config, supervisor []string, 
 
 // Configure stores what the plane of a folder shall run.
 func Configure(folder Folder, config Config) error {
-	if err := config.Validate(); err != nil {
+	if err := errors.Join(config.Validate(), folder.Check()); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(string(folder), 0o700); err != nil {
@@ -162,19 +162,4 @@ func Down(ctx context.Context, folder Folder) (bool, error) {
 		case <-time.After(poll):
 		}
 	}
-}
-
-// Delete removes the state of a plane that does not run.
-func Delete(folder Folder) error {
-	status, err := Read(folder)
-	if err != nil {
-		return err
-	}
-	if status.Supervisor != 0 {
-		return errors.New("the plane runs; stop it before its state is deleted")
-	}
-	if _, err := os.Stat(folder.config()); errors.Is(err, os.ErrNotExist) {
-		return nil // never a plane's folder: whatever is in it belongs to somebody else
-	}
-	return os.RemoveAll(string(folder))
 }

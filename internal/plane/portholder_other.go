@@ -1,0 +1,5 @@
+//go:build !linux
+
+package plane
+
+func portHolder(int) string { return "" }
