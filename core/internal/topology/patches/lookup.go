@@ -61,7 +61,7 @@ func lookup(values map[string]any, p Path) (clusterv1.JSON, error) {
 	for _, s := range p.segments {
 		next, err := s.step(at)
 		if err != nil {
-			return clusterv1.JSON{}, fmt.Errorf("variable %s %w", p.text, err)
+			return clusterv1.JSON{}, fmt.Errorf("variable %s %w%s", p.text, err, meant(at, s.field))
 		}
 		at = next
 	}

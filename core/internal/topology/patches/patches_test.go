@@ -91,7 +91,7 @@ func TestInlinePatches(t *testing.T) {
 		{name: "a variable without value", patch: onControlPlane(`{op: add, path: /spec/template/spec/x, valueFrom: {variable: unset}}`), before: `{}`, err: "variable unset has no value"},
 		{name: "a field of a text", patch: onControlPlane(`{op: add, path: /spec/template/spec/x, valueFrom: {variable: text.field}}`), before: `{}`, err: "variable text.field cannot be used: .field follows what is no object"},
 		{name: "beyond the end of a list", patch: onControlPlane(`{op: add, path: /spec/template/spec/x, valueFrom: {variable: "list[2]"}}`), before: `{}`, err: "variable list[2] has no value"},
-		{name: "a template over nothing", patch: onControlPlane(`{op: add, path: /spec/template/spec/x, valueFrom: {template: "{{ .unset }}"}}`), before: `{}`, err: "prints a variable or field that has no value"},
+		{name: "a template over nothing", patch: onControlPlane(`{op: add, path: /spec/template/spec/x, valueFrom: {template: "{{ .unset }}"}}`), before: `{}`, err: "the template prints {{ .unset }}, which has no value; if that"},
 		{name: "a template that is none", patch: onControlPlane(`{op: add, path: /spec/template/spec/x, valueFrom: {template: "{{ .text"}}`), before: `{}`, err: "unclosed action"},
 		{name: "a template that gives no YAML", patch: onControlPlane(`{op: add, path: /spec/template/spec/x, valueFrom: {template: "a: b: c"}}`), before: `{}`, err: "the output of the template is no YAML"},
 		{name: "no environment", patch: onControlPlane(`{op: add, path: /spec/template/spec/x, valueFrom: {template: "{{ env \"HOME\" }}"}}`), before: `{}`, err: `function "env" not defined`},
@@ -242,6 +242,31 @@ func TestFunctionsGiveTheSameEachTime(t *testing.T) {
 		_, err := render(greedy, nil)
 		require.Error(t, err, greedy)
 	}
+}
+
+// A misspelt variable is named, with those it may be meant for.
+func TestMisspeltVariables(t *testing.T) {
+	vars, err := decode(values(t, `{imageRepository: r, zones: [{name: a}], builtin: {cluster: {name: c}}, users: {list: [1]}, "10": x}`))
+	require.NoError(t, err)
+	for text, want := range map[string]string{
+		`image: "{{ .imageRepositry }}/x"`:                                                 "{{ .imageRepositry }}, which has no value (did you mean imageRepository?)",
+		`{{ if .imageRepositry }}{{ .imageRepositry }}{{ end }}{{ .builtin.cluster.nam }}`: "{{ .builtin.cluster.nam }}, which has no value (did you mean builtin.cluster.name?)",
+		`{{ range .zones }}{{ .nane }}{{ end }}`:                                           "{{ .nane }}, which has no value (did you mean name?)",
+		`{{ range .zones }}{{ $.zonez }}{{ end }}`:                                         "{{ $.zonez }}, which has no value (did you mean $.zones?)",
+		`{{ with .builtin }}{{ .cluster.nme }}{{ else }}{{ end }}`:                         "{{ .cluster.nme }}, which has no value (did you mean cluster.name?)",
+		`{{ define "x" }}{{ .usrs }}{{ end }}{{ template "x" . }}`:                         "{{ .usrs }}, which has no value (did you mean users?)",
+		`{{ index .users "nothing" }}`:                                                     `{{ index .users "nothing" }}, which has no value; if`,
+		`{{ .entirelyDifferent }}`:                                                         "{{ .entirelyDifferent }}, which has no value; if",
+		`{{ $x := .zonez }}{{ $x }}`:                                                       "{{ $x }}, which has no value; if",
+	} {
+		_, err := renderValue(text, vars)
+		assert.ErrorContains(t, err, "the template prints "+want, text)
+	}
+	path, err := ParsePath("builtin.clutser.name")
+	require.NoError(t, err)
+	_, err = lookup(vars, path)
+	require.ErrorIs(t, err, ErrNoValue)
+	assert.EqualError(t, err, "variable builtin.clutser.name has no value (did you mean cluster?)")
 }
 
 func FuzzParsePath(f *testing.F) {

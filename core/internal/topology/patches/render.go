@@ -47,7 +47,7 @@ func renderValue(text string, values map[string]any) (clusterv1.JSON, error) {
 		return clusterv1.JSON{}, err
 	}
 	if strings.Contains(out, noValue) {
-		return clusterv1.JSON{}, errors.New("the template prints a variable or field that has no value; guard it with if or default")
+		return clusterv1.JSON{}, errors.New("the template prints " + withoutValue(text, values) + "; if that is meant to be left out at times, guard it with if or default")
 	}
 	raw, err := yaml.YAMLToJSON([]byte(out))
 	if err != nil {

@@ -1,13 +1,14 @@
 package paths
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/slipway-capi/slipway/core/internal/topology/patches/alike"
 )
 
 // missing says that a field is not there, and what would be right: names like it, the same name at another place, or all names.
@@ -40,51 +41,9 @@ func listed(names []string, most int, between string) string {
 	return strings.Join(names, between)
 }
 
-// shortest is the length from which a name that is a part of another one is taken for an abbreviation.
-const shortest = 4
-
-// near are the fields whose names look like a name, or abbreviate it, the most alike first.
+// near are the fields whose names look like a name, the most alike first.
 func near(at *structuralschema.Structural, name string) []string {
-	type candidate struct {
-		name     string
-		distance int
-	}
-	var found []candidate
-	small := strings.ToLower(name)
-	for _, other := range slices.Sorted(maps.Keys(at.Properties)) {
-		big := strings.ToLower(other)
-		d := distance(small, big)
-		part := len(name) >= shortest && len(other) >= shortest && (strings.Contains(small, big) || strings.Contains(big, small))
-		if part || d <= max(1, (len(name)+2)/3) {
-			found = append(found, candidate{other, d})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
-	var out []string
-	for _, c := range found {
-		out = append(out, c.name)
-	}
-	return out
-}
-
-// distance is how many characters must be put in, taken out or replaced to make one name of the other.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			step := diagonal
-			if a[i] != b[j] {
-				step = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], step
-		}
-	}
-	return row[len(b)]
+	return alike.To(name, slices.Sorted(maps.Keys(at.Properties)))
 }
 
 // deepest is how many steps below what patches may change a field is still found.
