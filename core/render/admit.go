@@ -56,7 +56,7 @@ func (r *Renderer) admitCluster(ctx context.Context, in *input, out *Result) err
 	cluster.DefaultAmong(in.cluster, among)
 	problems := cluster.Validate(in.cluster, nil, features())
 	warnings, found := cluster.ValidateAmong(ctx, in.cluster, nil, among)
-	out.Warnings = append(out.Warnings, warnings...)
+	out.Warnings = slices.Concat(out.Warnings, cluster.NetworkWarnings(in.cluster, nil), warnings)
 	problems = slices.Concat(problems, found)
 	if len(problems) > 0 {
 		return invalid(clusterv1.ClusterKind, in.cluster.Name, problems)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/slipway-capi/slipway/internal/plane"
+	"github.com/slipway-capi/slipway/internal/terminal"
 )
 
 // connect reaches the management cluster: the one of --kubeconfig, else of $KUBECONFIG, else the plane of the state folder.
@@ -32,6 +33,8 @@ func (o *options) connect() (*rest.Config, string, error) {
 	}
 	namespace, _, err := loader.Namespace()
 	config.QPS = -1
+	// Clients log warnings otherwise, and the log is thrown away.
+	config.WarningHandler = rest.NewWarningWriter(o.err, rest.WarningWriterOptions{Deduplicate: true, Color: terminal.Colours(o.err)})
 	return config, namespace, err
 }
 

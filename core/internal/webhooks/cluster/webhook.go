@@ -39,7 +39,7 @@ func Register(mgr ctrl.Manager, features manager.Features) error {
 				return nil, nil, err
 			}
 			warnings, problems := ValidateAmong(ctx, obj, before, among)
-			return warnings, problems, nil
+			return append(NetworkWarnings(obj, before), warnings...), problems, nil
 		},
 	})
 }
