@@ -66,7 +66,7 @@ func TestTheManagerRunsWithEveryFeature(t *testing.T) {
 	require.NoError(t, env.Client.Create(t.Context(), c))
 	require.Eventually(t, func() bool {
 		return env.Client.Get(t.Context(), client.ObjectKeyFromObject(c), c) == nil && conditions.IsFalse(c, runtimev1.ExtensionConfigDiscoveredCondition)
-	}, 15*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	assert.Equal(t, "the manager does not connect to its address: it is a loopback address", conditions.Message(c, runtimev1.ExtensionConfigDiscoveredCondition))
 }
 

@@ -71,7 +71,7 @@ func TestMigration(t *testing.T) {
 	require.NoError(t, env.Client.Update(ctx, definition))
 	definition.Spec.Versions[0].Served = false
 	require.NoError(t, env.Client.Update(ctx, definition))
-	require.Eventually(t, func() bool { return len(crd(t).Status.StoredVersions) == 2 }, 10*time.Second, 20*time.Millisecond, "both versions may be stored")
+	require.Eventually(t, func() bool { return len(crd(t).Status.StoredVersions) == 2 }, time.Minute, 20*time.Millisecond, "both versions may be stored")
 
 	_, err := env.StartManager(ctx, func(ctx context.Context, mgr ctrl.Manager) error {
 		return (&crdmigration.Migrator{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Kinds: []string{name}}).SetupWithManager(ctx, mgr)
@@ -80,7 +80,7 @@ func TestMigration(t *testing.T) {
 	require.Eventually(t, func() bool {
 		c := crd(t)
 		return c.Annotations[crdmigration.ObservedGenerationAnnotation] == fmt.Sprint(c.Generation)
-	}, 20*time.Second, 20*time.Millisecond, "the CRD is marked")
+	}, time.Minute, 20*time.Millisecond, "the CRD is marked")
 	assert.Equal(t, []string{"v2"}, crd(t).Status.StoredVersions)
 	for i := range 3 {
 		o := ship("v2", fmt.Sprint("ship-", i))

@@ -74,7 +74,7 @@ func get(url, token string) (int, string) {
 func answers(t *testing.T, url string, want int) {
 	t.Helper()
 	var code int
-	require.Eventually(t, func() bool { code, _ = get(url, ""); return code != 0 }, 30*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { code, _ = get(url, ""); return code != 0 }, time.Minute, 20*time.Millisecond)
 	require.Equal(t, want, code)
 }
 
@@ -123,7 +123,7 @@ func waitUntilAllowed(t *testing.T, clientset kubernetes.Interface, name, path s
 	require.Eventually(t, func() bool {
 		answer, err := clientset.AuthorizationV1().SubjectAccessReviews().Create(context.Background(), review, metav1.CreateOptions{})
 		return err == nil && answer.Status.Allowed
-	}, 10*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 }
 
 // Conformance: MG-07

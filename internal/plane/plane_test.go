@@ -58,7 +58,7 @@ func start(t *testing.T, folder Folder) (Status, func()) {
 	require.Eventually(t, func() bool {
 		status, err := Read(folder)
 		return err == nil && status.Supervisor != 0
-	}, 10*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 	status, err := follow(ctx, folder, func(Step) {})
 	require.NoError(t, err)
 	return status, stop

@@ -37,6 +37,10 @@ var idleAdmission = []string{
 	"ResourceQuota", "RuntimeClass", "ServiceAccount", "StorageObjectInUseProtection", "TaintNodesByCondition",
 }
 
+// ownerProtection is off by default in Kubernetes but on in some distributions: who gives an object an owner needs rights on the
+// owner. A plane has it so that every cluster made on one shows that the managers' roles are enough there.
+const ownerProtection = "OwnerReferencesPermissionEnforcement"
+
 // memory are the garbage collector's settings: a plane is idle most of the time, so a smaller heap is worth more than the
 // processor time of collecting more often. The limit is soft, for bursts.
 func memory(percent, limitMiB int) []string {
@@ -77,7 +81,7 @@ func (p *prepared) apiServerProcess() supervise.Process {
 		"--service-account-signing-key-file="+p.serviceAccounts.Key,
 		"--service-cluster-ip-range=10.96.0.0/24", "--endpoint-reconciler-type=none",
 		"--runtime-config=api/all=false,"+strings.Join(apis, ","),
-		"--disable-admission-plugins="+strings.Join(idleAdmission, ","),
+		"--disable-admission-plugins="+strings.Join(idleAdmission, ","), "--enable-admission-plugins="+ownerProtection,
 		"--enable-priority-and-fairness=false", "--max-requests-inflight=800", "--max-mutating-requests-inflight=400",
 		"--profiling=false", "--event-ttl=3h",
 	)

@@ -100,7 +100,7 @@ func setup(ctx context.Context, mgr ctrl.Manager) error {
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	start := time.Now()
-	require.Eventually(t, done, 10*time.Second, 10*time.Millisecond, what)
+	require.Eventually(t, done, time.Minute, 10*time.Millisecond, what)
 	t.Logf("%s after %d ms", what, time.Since(start).Milliseconds())
 }
 

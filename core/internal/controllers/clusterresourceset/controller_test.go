@@ -94,7 +94,7 @@ func (s *story) delivered(name string) string {
 
 func (s *story) until(what string, done func() bool) {
 	s.Helper()
-	require.Eventually(s, done, 20*time.Second, 20*time.Millisecond, what)
+	require.Eventually(s, done, time.Minute, 20*time.Millisecond, what)
 }
 
 func (s *story) condition(set *addonsv1.ClusterResourceSet) (reason, message string) {

@@ -141,7 +141,7 @@ func (p *machinist) Reconcile(ctx context.Context, req reconcile.Request) (recon
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	start := time.Now()
-	require.Eventually(t, done, 15*time.Second, 10*time.Millisecond, what)
+	require.Eventually(t, done, time.Minute, 10*time.Millisecond, what)
 	t.Logf("%s after %d ms", what, time.Since(start).Milliseconds())
 }
 

@@ -180,7 +180,7 @@ func TestExternalRemediation(t *testing.T) {
 	s.says(m, checked, isWell)
 	require.Eventually(t, func() bool {
 		return apierrors.IsNotFound(env.Client.Get(ctx, client.ObjectKeyFromObject(request), request))
-	}, 10*time.Second, 10*time.Millisecond, "the request goes")
+	}, time.Minute, 10*time.Millisecond, "the request goes")
 	assert.False(t, conditions.Has(m, byOthers))
 }
 

@@ -187,7 +187,7 @@ func (s *story) load(o client.Object) bool {
 func (s *story) until(what string, o client.Object, done func() bool) {
 	s.Helper()
 	start := time.Now()
-	require.Eventually(s, func() bool { return s.load(o) && done() }, 15*time.Second, 10*time.Millisecond, what)
+	require.Eventually(s, func() bool { return s.load(o) && done() }, time.Minute, 10*time.Millisecond, what)
 	s.Logf("%s after %d ms", what, time.Since(start).Milliseconds())
 }
 
@@ -228,7 +228,7 @@ func (s *story) quiet() int64 {
 			last, since = n, time.Now()
 		}
 		return time.Since(since) > 400*time.Millisecond
-	}, 10*time.Second, 20*time.Millisecond, "quiet")
+	}, time.Minute, 20*time.Millisecond, "quiet")
 	return last
 }
 

@@ -251,7 +251,7 @@ func (s *story) release(o client.Object) {
 func (s *story) eventually(what string, done func() bool) {
 	s.Helper()
 	start := time.Now()
-	require.Eventually(s, done, 15*time.Second, 10*time.Millisecond, what)
+	require.Eventually(s, done, time.Minute, 10*time.Millisecond, what)
 	s.Logf("%s after %d ms", what, time.Since(start).Milliseconds())
 }
 

@@ -154,7 +154,7 @@ func (s *story) until(what string, done func() bool) {
 	s.Helper()
 	require.Eventually(s, func() bool {
 		return env.Client.Get(s.Context(), client.ObjectKeyFromObject(s.cluster), s.cluster) == nil && done()
-	}, 15*time.Second, 20*time.Millisecond, what)
+	}, time.Minute, 20*time.Millisecond, what)
 }
 
 func (s *story) reason() string {

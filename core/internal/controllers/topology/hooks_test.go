@@ -89,7 +89,7 @@ func install(t *testing.T, name, namespace string, s *extension.Server) *runtime
 	t.Cleanup(func() { _ = env.Client.Delete(context.Background(), c) })
 	require.Eventually(t, func() bool {
 		return env.Client.Get(t.Context(), client.ObjectKeyFromObject(c), c) == nil && conditions.IsTrue(c, runtimev1.ExtensionConfigDiscoveredCondition)
-	}, 15*time.Second, 20*time.Millisecond, "%s", name)
+	}, time.Minute, 20*time.Millisecond, "%s", name)
 	return c
 }
 

@@ -76,7 +76,7 @@ func TestDeadlinesInterruptBlockedReads(t *testing.T) {
 	start := time.Now()
 	_, err = conn.Read(make([]byte, 1))
 	require.Error(t, err)
-	assert.Less(t, time.Since(start), 2*time.Second)
+	assert.Less(t, time.Since(start), time.Minute, "it does not hang")
 }
 
 func TestDialObeysTheContext(t *testing.T) {
@@ -87,5 +87,5 @@ func TestDialObeysTheContext(t *testing.T) {
 	start := time.Now()
 	_, err := Dial(ctx, &rest.Config{Host: s.URL}, target)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	assert.Less(t, time.Since(start), 3*time.Second)
+	assert.Less(t, time.Since(start), time.Minute, "it does not hang")
 }

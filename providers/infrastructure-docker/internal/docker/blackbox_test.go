@@ -112,6 +112,6 @@ func TestReportsGoWhenTheirStageIsOver(t *testing.T) {
 	require.Eventually(t, func() bool {
 		host.Start(t.Context(), machine(), data(document))
 		return host.Progress("c-m").Stage == docker.Completed
-	}, 10*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	assert.Nil(t, host.Progress("c-m").Report)
 }

@@ -192,7 +192,7 @@ func TestDeletionEndsTheTask(t *testing.T) {
 	host, engine, _ := newHost("new") // the bootstrap never ends
 	s := machine()
 	host.Start(context.Background(), s, data(document))
-	require.Eventually(t, func() bool { return host.Progress("c-m").Stage == docker.Bootstrapping }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return host.Progress("c-m").Stage == docker.Bootstrapping }, time.Minute, time.Millisecond)
 	require.NoError(t, host.DeleteMachine(context.Background(), s))
 	assert.Equal(t, docker.Progress{}, host.Progress("c-m"))
 	assert.Contains(t, engine.Changes(), "remove c-m")

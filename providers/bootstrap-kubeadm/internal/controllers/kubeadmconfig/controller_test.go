@@ -146,7 +146,7 @@ func (s *scene) data(name string) string {
 
 func (s *scene) eventually(what string, check func() bool) {
 	s.Helper()
-	require.Eventually(s, check, 10*time.Second, 20*time.Millisecond, what)
+	require.Eventually(s, check, time.Minute, 20*time.Millisecond, what)
 }
 
 func (s *scene) ready(name string) {

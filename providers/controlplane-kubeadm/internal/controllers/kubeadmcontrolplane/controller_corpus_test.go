@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -63,7 +62,7 @@ func TestBC18TheCorpusIsLeftAlone(t *testing.T) {
 			restore(t, s.namespace, path)
 			before := content(s.machines())
 			require.Len(t, before, 3)
-			s.eventually(5*time.Second, "all machines are judged", func() bool {
+			s.eventually("all machines are judged", func() bool {
 				judged := 0
 				for _, machine := range s.machines() {
 					judged += rank(conditions.Has(&machine, clusterv1.MachineUpToDateCondition))

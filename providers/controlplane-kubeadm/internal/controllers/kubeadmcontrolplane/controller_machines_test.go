@@ -3,7 +3,6 @@ package kubeadmcontrolplane
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -46,7 +45,7 @@ func TestMetadataReachesExistingMachinesInPlace(t *testing.T) {
 		cp.Spec.MachineTemplate.Spec.Deletion.NodeDrainTimeoutSeconds = &five
 	})
 	config := &bootstrapv1.KubeadmConfig{}
-	s.eventually(5*time.Second, "everything is there", func() bool {
+	s.eventually("everything is there", func() bool {
 		require.NoError(t, env.Client.Get(t.Context(), s.key(name), config))
 		for _, object := range []client.Object{s.machine(name), s.infra(name), config} {
 			labels := object.GetLabels()
@@ -62,7 +61,7 @@ func TestMetadataReachesExistingMachinesInPlace(t *testing.T) {
 	assert.Contains(t, machine.Annotations, machines.CleanupHook)
 	assert.Len(t, s.machines(), 1, "nothing is replaced")
 	assert.Equal(t, "v1.37.2", machine.Spec.Version)
-	s.eventually(5*time.Second, "the change is observed", func() bool { return s.get().Status.ObservedGeneration == s.get().Generation })
+	s.eventually("the change is observed", func() bool { return s.get().Status.ObservedGeneration == s.get().Generation })
 	settle(s)
 	version := s.machine(name).ResourceVersion
 	s.change(func(cp *controlplanev1.KubeadmControlPlane) { cp.Annotations = map[string]string{"touch": "it"} })
@@ -97,7 +96,7 @@ func TestAdoption(t *testing.T) {
 	require.NoError(t, env.Client.Create(ctx, machine))
 
 	s.change(func(cp *controlplanev1.KubeadmControlPlane) { cp.Annotations = nil })
-	s.eventually(5*time.Second, "the machine is adopted", func() bool { return metav1.IsControlledBy(s.machine("old"), s.get()) })
+	s.eventually("the machine is adopted", func() bool { return metav1.IsControlledBy(s.machine("old"), s.get()) })
 	secret := &corev1.Secret{}
 	require.NoError(t, env.Client.Get(ctx, s.key("c1-ca"), secret))
 	assert.True(t, metav1.IsControlledBy(secret, s.get()), "its certificates come along")
@@ -111,7 +110,7 @@ func TestAdoption(t *testing.T) {
 func TestHalfAMachineIsTakenAway(t *testing.T) {
 	s := newScene(t, 1)
 	s.provisionInfrastructure()
-	s.eventually(5*time.Second, "the first machine", func() bool { return len(s.machines()) == 1 })
+	s.eventually("the first machine", func() bool { return len(s.machines()) == 1 })
 	for refused, want := range map[string]int{"DevMachine": 0, "KubeadmConfig": 1, "Machine": 2} {
 		t.Run(refused, func(t *testing.T) {
 			counting := &refusingClient{Client: env.Client, kind: refused}

@@ -43,7 +43,7 @@ func TestAnUnhealthyMachineIsReplaced(t *testing.T) {
 	s := started(t, 3)
 	victim := s.machines()[1].Name
 	s.mark(victim, false)
-	s.play(30*time.Second, "the machine is replaced", func() bool {
+	s.play("the machine is replaced", func() bool {
 		list := s.machines()
 		for _, machine := range list {
 			if machine.Name == victim {
@@ -63,7 +63,7 @@ func TestAnUnhealthyMachineIsReplaced(t *testing.T) {
 	assert.Equal(t, victim, record.Machine)
 	assert.Equal(t, int32(0), record.RetryCount)
 	assert.WithinDuration(t, time.Now(), record.Timestamp, time.Minute)
-	s.eventually(5*time.Second, "the record on the control plane is gone", func() bool {
+	s.eventually("the record on the control plane is gone", func() bool {
 		current := s.get()
 		_, going := current.Annotations[controlplanev1.RemediationInProgressAnnotation]
 		return !going && current.Status.LastRemediation.Machine == victim && conditions.IsFalse(current, clusterv1.RemediatingCondition)
@@ -76,19 +76,19 @@ func TestTheOnlyMachineStaysAndRecovers(t *testing.T) {
 	s := started(t, 1)
 	name := s.machines()[0].Name
 	s.mark(name, false)
-	s.eventually(5*time.Second, "the verdict", func() bool {
+	s.eventually("the verdict", func() bool {
 		return conditions.Reason(s.machine(name), ownerRemediated) == impossible
 	})
 	assert.Equal(t, "it is the only control plane machine", conditions.Message(s.machine(name), ownerRemediated))
-	s.eventually(5*time.Second, "the control plane says so", func() bool { return conditions.IsTrue(s.get(), clusterv1.RemediatingCondition) })
+	s.eventually("the control plane says so", func() bool { return conditions.IsTrue(s.get(), clusterv1.RemediatingCondition) })
 	version := s.machine(name).ResourceVersion
 	s.change(func(cp *controlplanev1.KubeadmControlPlane) { cp.Annotations = map[string]string{"touch": "it"} })
 	settle(s)
 	assert.Equal(t, version, s.machine(name).ResourceVersion, "the same verdict is not written again")
 
 	s.mark(name, true)
-	s.eventually(5*time.Second, "the mark is gone", func() bool { return !conditions.Has(s.machine(name), ownerRemediated) })
-	s.eventually(5*time.Second, "nothing is being remediated", func() bool { return conditions.IsFalse(s.get(), clusterv1.RemediatingCondition) })
+	s.eventually("the mark is gone", func() bool { return !conditions.Has(s.machine(name), ownerRemediated) })
+	s.eventually("nothing is being remediated", func() bool { return conditions.IsFalse(s.get(), clusterv1.RemediatingCondition) })
 }
 
 // BC-16: the member of a join that failed is removed once no machine is joining, so that the next one can join.
@@ -98,7 +98,7 @@ func TestBC16TheMemberOfAFailedJoinIsRemoved(t *testing.T) {
 	s := started(t, 3)
 	s.etcd.join("")
 	s.change(func(cp *controlplanev1.KubeadmControlPlane) { *cp.Spec.Replicas = 5 })
-	s.play(30*time.Second, "the unstarted member is removed and five machines are healthy", func() bool {
+	s.play("the unstarted member is removed and five machines are healthy", func() bool {
 		return len(s.machines()) == 5 && s.healthy() == 5
 	})
 	assert.Equal(t, []string{""}, s.etcd.gone())
@@ -114,10 +114,10 @@ func TestAReplacementThatFailsIsReplacedAndCounted(t *testing.T) {
 	}
 	victim := s.machines()[0]
 	s.mark(victim.Name, false)
-	s.eventually(5*time.Second, "it is deleted", func() bool { return !s.machine(victim.Name).DeletionTimestamp.IsZero() })
+	s.eventually("it is deleted", func() bool { return !s.machine(victim.Name).DeletionTimestamp.IsZero() })
 	s.finishDeletion(victim)
 	var failed string
-	s.eventually(5*time.Second, "its replacement", func() bool {
+	s.eventually("its replacement", func() bool {
 		for _, machine := range s.machines() {
 			if !known[machine.Name] {
 				failed = machine.Name
@@ -129,7 +129,7 @@ func TestAReplacementThatFailsIsReplacedAndCounted(t *testing.T) {
 	s.hold(*s.machine(failed))
 	s.mark(failed, false)
 	count := int32(-1)
-	s.play(30*time.Second, "three healthy machines again", func() bool {
+	s.play("three healthy machines again", func() bool {
 		for _, machine := range s.machines() {
 			if record, err := remediation.Parse(machine.Annotations[controlplanev1.RemediationForAnnotation]); err == nil && record.Machine == failed {
 				count = record.RetryCount
@@ -138,5 +138,5 @@ func TestAReplacementThatFailsIsReplacedAndCounted(t *testing.T) {
 		return len(s.machines()) == 3 && s.healthy() == 3
 	})
 	assert.Equal(t, int32(1), count)
-	s.eventually(5*time.Second, "the status tells", func() bool { return s.get().Status.LastRemediation.RetryCount == 1 })
+	s.eventually("the status tells", func() bool { return s.get().Status.LastRemediation.RetryCount == 1 })
 }

@@ -73,7 +73,7 @@ func TestAnUpgradeReplacesAllMachinesAndThenTheAddons(t *testing.T) {
 		cp.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "1.7.0"
 	})
 	least, most := 3, 3
-	s.play(60*time.Second, "all machines are replaced", func() bool {
+	s.play("all machines are replaced", func() bool {
 		list := s.machines()
 		least, most = min(least, len(list)), max(most, len(list))
 		for _, machine := range list {
@@ -96,7 +96,7 @@ func TestAnUpgradeReplacesAllMachinesAndThenTheAddons(t *testing.T) {
 	require.NoError(t, env.Client.Get(ctx, client.ObjectKey{Name: kubeletAccessBinding}, binding))
 	assert.Equal(t, kubeletAccessRole, binding.RoleRef.Name)
 	t.Cleanup(func() { _ = env.Client.Delete(context.Background(), binding) })
-	s.eventually(10*time.Second, "the addons are up to date", func() bool {
+	s.eventually("the addons are up to date", func() bool {
 		current := s.get()
 		c := conditions.Get(current, controlplanev1.KubeadmControlPlaneAddonsUpToDateCondition)
 		return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == current.Generation
@@ -133,7 +133,7 @@ func TestWithoutSurgeTheOldMachineGoesFirst(t *testing.T) {
 		cp.Spec.KubeadmConfigSpec.ClusterConfiguration.Etcd.Local.ImageTag = "3.7.3-0"
 	})
 	most := 3
-	s.play(60*time.Second, "all machines are replaced", func() bool {
+	s.play("all machines are replaced", func() bool {
 		list := s.machines()
 		most = max(most, len(list))
 		return len(s.etcd.gone()) == 3 && len(list) == 3 && s.healthy() == 3

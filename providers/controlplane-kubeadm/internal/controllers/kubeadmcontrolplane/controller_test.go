@@ -25,7 +25,7 @@ import (
 // Conformance: CP-93
 func TestCertificatesComeBeforeTheInfrastructure(t *testing.T) {
 	s := newScene(t, 1)
-	s.eventually(5*time.Second, "four certificate Secrets", func() bool {
+	s.eventually("four certificate Secrets", func() bool {
 		for _, purpose := range []string{"ca", "etcd", "proxy", "sa"} {
 			if env.Client.Get(t.Context(), s.key("c1-"+purpose), &corev1.Secret{}) != nil {
 				return false
@@ -34,14 +34,14 @@ func TestCertificatesComeBeforeTheInfrastructure(t *testing.T) {
 		return true
 	})
 	assert.Empty(t, s.machines(), "no machine without infrastructure")
-	s.eventually(2*time.Second, "the finalizer", func() bool { return hasFinalizer(s.get()) })
+	s.eventually("the finalizer", func() bool { return hasFinalizer(s.get()) })
 }
 
 // Conformance: CP-03, CP-05, CP-06, CP-12, CP-94
 func TestFirstMachineAndKubeconfig(t *testing.T) {
 	s := newScene(t, 1)
 	s.provisionInfrastructure()
-	s.eventually(3*time.Second, "the first machine", func() bool { return len(s.machines()) == 1 })
+	s.eventually("the first machine", func() bool { return len(s.machines()) == 1 })
 	machine := s.machines()[0]
 	assert.True(t, strings.HasPrefix(machine.Name, "c1-cp-"))
 	assert.Equal(t, "fd-a", machine.Spec.FailureDomain)
@@ -60,10 +60,10 @@ func TestFirstMachineAndKubeconfig(t *testing.T) {
 	assert.Equal(t, "c1-cp", infra.GetAnnotations()[clusterv1.TemplateClonedFromNameAnnotation])
 
 	secret := &corev1.Secret{}
-	s.eventually(2*time.Second, "the kubeconfig", func() bool { return env.Client.Get(t.Context(), s.key("c1-kubeconfig"), secret) == nil })
+	s.eventually("the kubeconfig", func() bool { return env.Client.Get(t.Context(), s.key("c1-kubeconfig"), secret) == nil })
 	assert.Equal(t, corev1.SecretType(clusterv1.ClusterSecretType), secret.Type)
 
-	s.eventually(5*time.Second, "conditions", func() bool {
+	s.eventually("conditions", func() bool {
 		return conditions.IsFalse(s.get(), clusterv1.AvailableCondition) && *s.get().Status.Replicas == 1
 	})
 	// Nothing changes any more: nothing is written.
@@ -76,10 +76,10 @@ func TestFirstMachineAndKubeconfig(t *testing.T) {
 func TestDeletionNeedsNoCluster(t *testing.T) {
 	s := newScene(t, 1)
 	s.provisionInfrastructure()
-	s.eventually(5*time.Second, "the first machine", func() bool { return len(s.machines()) == 1 })
+	s.eventually("the first machine", func() bool { return len(s.machines()) == 1 })
 	require.NoError(t, env.Client.Delete(t.Context(), s.cluster))
 	require.NoError(t, env.Client.Delete(t.Context(), s.controlPlane))
-	s.eventually(5*time.Second, "everything is gone", func() bool {
+	s.eventually("everything is gone", func() bool {
 		return apierrors.IsNotFound(env.Client.Get(t.Context(), s.key("c1-cp"), &controlplanev1.KubeadmControlPlane{})) && len(s.machines()) == 0
 	})
 }
@@ -101,20 +101,20 @@ func TestBadInputIsRefusedAtAdmission(t *testing.T) {
 
 func TestPausedControlPlanesAreLeftAlone(t *testing.T) {
 	s := newScene(t, 1)
-	s.eventually(5*time.Second, "certificates", func() bool {
+	s.eventually("certificates", func() bool {
 		return conditions.IsTrue(s.get(), controlplanev1.KubeadmControlPlaneCertificatesAvailableCondition)
 	})
 	yes := true
 	s.cluster.Spec.Paused = &yes
 	require.NoError(t, env.Client.Update(t.Context(), s.cluster))
-	s.eventually(5*time.Second, "the condition", func() bool { return conditions.IsTrue(s.get(), clusterv1.PausedCondition) })
+	s.eventually("the condition", func() bool { return conditions.IsTrue(s.get(), clusterv1.PausedCondition) })
 	s.provisionInfrastructure()
 	time.Sleep(300 * time.Millisecond)
 	assert.Empty(t, s.machines())
 	no := false
 	s.cluster.Spec.Paused = &no
 	require.NoError(t, env.Client.Update(t.Context(), s.cluster))
-	s.eventually(5*time.Second, "the first machine", func() bool { return len(s.machines()) == 1 })
+	s.eventually("the first machine", func() bool { return len(s.machines()) == 1 })
 }
 
 // Conformance: CP-30, CP-33, CP-35
@@ -122,17 +122,17 @@ func TestThreeMachinesComeOneAtATimeAndGo(t *testing.T) {
 	s := newScene(t, 3)
 	s.bringKubeconfig()
 	s.provisionInfrastructure()
-	s.eventually(5*time.Second, "the first machine", func() bool { return len(s.machines()) == 1 })
+	s.eventually("the first machine", func() bool { return len(s.machines()) == 1 })
 	s.uploadKubeadmConfig()
 	first := s.machines()[0]
 	s.boot(&first)
-	s.eventually(5*time.Second, "initialized", func() bool {
+	s.eventually("initialized", func() bool {
 		flag := s.get().Status.Initialization.ControlPlaneInitialized
 		return flag != nil && *flag
 	})
 	seen := map[string]bool{}
 	for count := 2; count <= 3; count++ {
-		s.eventually(5*time.Second, fmt.Sprintf("machine %d", count), func() bool { return len(s.machines()) == count })
+		s.eventually(fmt.Sprintf("machine %d", count), func() bool { return len(s.machines()) == count })
 		time.Sleep(300 * time.Millisecond)
 		require.Len(t, s.machines(), count, "the next one waits until this one is healthy")
 		for _, machine := range s.machines() {
@@ -146,9 +146,9 @@ func TestThreeMachinesComeOneAtATimeAndGo(t *testing.T) {
 		}
 	}
 	assert.Len(t, seen, 3, "spread over failure domains")
-	s.eventually(5*time.Second, "available", func() bool { return conditions.IsTrue(s.get(), clusterv1.AvailableCondition) })
+	s.eventually("available", func() bool { return conditions.IsTrue(s.get(), clusterv1.AvailableCondition) })
 	for _, machine := range s.machines() {
-		s.eventually(5*time.Second, "member of "+machine.Name, func() bool {
+		s.eventually("member of "+machine.Name, func() bool {
 			current := &clusterv1.Machine{}
 			return env.Client.Get(t.Context(), client.ObjectKeyFromObject(&machine), current) == nil && conditions.IsTrue(current, etcdMemberHealthy)
 		})
@@ -168,26 +168,26 @@ func (s *scene) scaleDownAndDelete() {
 	controlPlane.Spec.Replicas = &one
 	require.NoError(t, env.Client.Update(ctx, controlPlane))
 	for left := 2; left >= 1; left-- {
-		s.eventually(5*time.Second, "a machine is deleted", func() bool { return s.deleting() == 1 })
+		s.eventually("a machine is deleted", func() bool { return s.deleting() == 1 })
 		for _, machine := range s.machines() {
 			if !machine.DeletionTimestamp.IsZero() {
 				s.finishDeletion(machine)
 			}
 		}
-		s.eventually(5*time.Second, "the machine is gone", func() bool { return len(s.machines()) == left })
+		s.eventually("the machine is gone", func() bool { return len(s.machines()) == left })
 	}
 	assert.Len(t, s.etcd.gone(), 2)
 	assert.Len(t, s.etcd.state().Members, 1)
 
 	require.NoError(t, env.Client.Delete(ctx, s.get()))
-	s.eventually(5*time.Second, "the last machine is released", func() bool {
+	s.eventually("the last machine is released", func() bool {
 		list := s.machines()
 		_, hooked := list[0].Annotations[machines.CleanupHook]
 		return !list[0].DeletionTimestamp.IsZero() && !hooked
 	})
 	last := s.machines()[0]
 	s.dropFinalizer(last)
-	s.eventually(5*time.Second, "the control plane is gone", func() bool {
+	s.eventually("the control plane is gone", func() bool {
 		return apierrors.IsNotFound(env.Client.Get(ctx, s.key("c1-cp"), &controlplanev1.KubeadmControlPlane{}))
 	})
 }

@@ -302,9 +302,9 @@ func (s *scene) uploadKubeadmConfig() {
 	s.t.Cleanup(func() { _ = env.Client.Delete(context.Background(), config) })
 }
 
-func (s *scene) eventually(within time.Duration, what string, check func() bool) {
+func (s *scene) eventually(what string, check func() bool) {
 	s.t.Helper()
-	require.Eventually(s.t, check, within, 10*time.Millisecond, what)
+	require.Eventually(s.t, check, time.Minute, 10*time.Millisecond, what)
 }
 
 func settle(s *scene) string {
@@ -334,7 +334,7 @@ func (s *scene) deleting() int {
 func (s *scene) finishDeletion(machine clusterv1.Machine) {
 	s.t.Helper()
 	s.drain(machine)
-	s.eventually(5*time.Second, "the hook is taken off", func() bool {
+	s.eventually("the hook is taken off", func() bool {
 		current := &clusterv1.Machine{}
 		require.NoError(s.t, env.Client.Get(s.t.Context(), client.ObjectKeyFromObject(&machine), current))
 		_, hooked := current.Annotations[machines.CleanupHook]
@@ -366,9 +366,9 @@ func started(t *testing.T, replicas int32, changes ...func(*controlplanev1.Kubea
 	s := newScene(t, replicas, changes...)
 	s.bringKubeconfig()
 	s.provisionInfrastructure()
-	s.eventually(5*time.Second, "the first machine", func() bool { return len(s.machines()) == 1 })
+	s.eventually("the first machine", func() bool { return len(s.machines()) == 1 })
 	s.uploadKubeadmConfig()
-	s.play(30*time.Second, "all machines are healthy", func() bool {
+	s.play("all machines are healthy", func() bool {
 		return len(s.machines()) == int(replicas) && s.healthy() == int(replicas)
 	})
 	return s
@@ -385,10 +385,10 @@ func (s *scene) healthy() int {
 }
 
 // play does what the core, the infrastructure and kubeadm do, again and again, until something is reached.
-func (s *scene) play(within time.Duration, what string, reached func() bool) {
+func (s *scene) play(what string, reached func() bool) {
 	s.t.Helper()
 	for start := time.Now(); !reached(); {
-		require.Less(s.t, time.Since(start), within, "%s: %v", what, s.get().Status.Conditions)
+		require.Less(s.t, time.Since(start), 2*time.Minute, "%s: %v", what, s.get().Status.Conditions)
 		for _, machine := range s.machines() {
 			_, hooked := machine.Annotations[machines.CleanupHook]
 			switch {

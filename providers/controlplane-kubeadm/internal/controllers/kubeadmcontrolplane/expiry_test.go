@@ -107,7 +107,7 @@ func TestBindPort(t *testing.T) {
 func TestTheEndOfCertificatesIsNotedOnTheConfiguration(t *testing.T) {
 	s := started(t, 1)
 	name := s.machines()[0].Name
-	s.eventually(5*time.Second, "the note", func() bool {
+	s.eventually("the note", func() bool {
 		config := &bootstrapv1.KubeadmConfig{}
 		require.NoError(t, env.Client.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: name}, config))
 		return config.Annotations[clusterv1.MachineCertificatesExpiryDateAnnotation] == certificatesEnd.Format(time.RFC3339)

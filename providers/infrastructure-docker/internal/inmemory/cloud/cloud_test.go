@@ -162,7 +162,7 @@ func TestInformersAndWatches(t *testing.T) {
 	factory.Start(ctx.Done())
 	require.True(t, cache.WaitForCacheSync(ctx.Done(), lister.Informer().HasSynced))
 	require.NoError(t, r.cluster.EnsureNode(Node{Name: "w-0", Version: version}))
-	require.Eventually(t, func() bool { _, err := lister.Lister().Get("w-0"); return err == nil }, 5*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := lister.Lister().Get("w-0"); return err == nil }, time.Minute, 5*time.Millisecond)
 
 	list, err := r.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	require.NoError(t, err)
