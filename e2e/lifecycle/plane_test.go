@@ -131,3 +131,10 @@ func newClient(t *testing.T, kubeconfig []byte) client.Client {
 	require.NoError(t, err)
 	return c
 }
+
+func replaceInFile(t *testing.T, file, old, new string) {
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(content), old)
+	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(content), old, new)), 0o600))
+}

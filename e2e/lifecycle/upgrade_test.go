@@ -4,11 +4,9 @@ package lifecycle
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -25,6 +23,9 @@ import (
 const (
 	oldVersion = "v1.36.3"
 	newVersion = "v1.37.2"
+	// newDNS is the CoreDNS that kubeadm of the new version would install. A new version alone never moves CoreDNS, and the new node
+	// image does not hold the old one's image.
+	newDNS = "v1.14.6"
 	// longestGap is how long no write may succeed while control plane machines are replaced: an election of etcd (1 s to 2 s),
 	// and what the load balancer needs to see that an API server is gone.
 	longestGap = 5 * time.Second
@@ -78,7 +79,7 @@ func (p *plane) upgrade(t *testing.T, controlPlane *unstructured.Unstructured, b
 		require.NoError(t, p.Patch(t.Context(), o, client.RawPatch("application/merge-patch+json", []byte(patch))))
 	}
 	p.timed(t, "upgrading three control planes", func() {
-		version(controlPlane, `{"spec":{"version":"`+newVersion+`"}}`)
+		version(controlPlane, `{"spec":{"version":"`+newVersion+`","kubeadmConfigSpec":{"clusterConfiguration":{"dns":{"imageTag":"`+newDNS+`"}}}}}`)
 		p.waitVersions(t, clusterv1.MachineControlPlaneLabel, 3, b)
 	})
 	p.timed(t, "upgrading the worker", func() {
@@ -148,13 +149,6 @@ func (p *plane) timed(t *testing.T, what string, step func()) {
 	start := time.Now()
 	step()
 	t.Logf("%s: %.1fs", what, time.Since(start).Seconds())
-}
-
-func replaceInFile(t *testing.T, file, old, new string) {
-	content, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Contains(t, string(content), old)
-	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(content), old, new)), 0o600))
 }
 
 // writes are one request every 100 ms to change one object.
