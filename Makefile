@@ -25,7 +25,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build slipway and the managers into bin/
-	@echo "Building slipway and its managers (a minute or two the first time)"
+	@echo "Building slipway and its managers from source (minutes the first time, else seconds)"
 	@go build -ldflags='$(SLIPWAY)=$(STAMP)' -o bin/.built/ ./cmd/slipway ./core ./providers/bootstrap-kubeadm ./providers/controlplane-kubeadm \
 		./providers/infrastructure-docker
 	@cd bin && place() { [ .built/$$1 -ef $$2 ] || ln -f .built/$$1 $$2; }; \

@@ -9,6 +9,24 @@ slipway() { bin/slipway "$@"; }
 kubectl() { "$(bin/slipway binaries --list | awk '$1 == "kubectl" && $3 == "yes" {path = $4} END {print path}')" "$@"; }
 engine_answers() { command -v docker >/dev/null && docker info >/dev/null 2>&1; }
 
+# beat WHAT COMMAND...: runs a command that is silent for long, and says each 15 seconds that it still does.
+beat() {
+  local what=$1 beater status=0
+  shift
+  (
+    took=0
+    while sleep 15 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+      took=$((took + 15))
+      echo "  $what: ${took}s so far"
+    done
+  ) &
+  beater=$!
+  "$@" || status=$?
+  kill "$beater" 2>/dev/null || true
+  wait "$beater" 2>/dev/null || true
+  return $status
+}
+
 # install PACKAGE...: those Debian packages that are missing; only root can.
 install() {
   local missing=()
@@ -21,7 +39,10 @@ install() {
     return 1
   fi
   say "Installing ${missing[*]}"
-  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  beat "Debian packages" install_packages "${missing[@]}"
+}
+install_packages() {
+  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 # An engine that was started here is stopped by `down`; one that ran before is not ours to stop.
@@ -49,10 +70,11 @@ up() {
     backend=inMemory
   fi
   say "Building"
-  make --no-print-directory build binaries
+  beat "slipway and its managers" make --no-print-directory build
+  make --no-print-directory binaries
   if [ "$backend" = docker ]; then
     say "Node image"
-    make --no-print-directory node-image
+    beat "node image" make --no-print-directory node-image
     manifest=docker
     addons=(--addon hack/nodeimage/cni.yaml)
   fi
@@ -83,7 +105,7 @@ END
 }
 
 down() {
-  [ -x bin/slipway ] || make --no-print-directory build
+  [ -x bin/slipway ] || beat "slipway and its managers" make --no-print-directory build
   local config
   config=$(plane_kubeconfig)
   if [ -n "$config" ]; then

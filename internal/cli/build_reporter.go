@@ -9,7 +9,7 @@ import (
 	"github.com/slipway-capi/slipway/internal/terminal"
 )
 
-// buildReporter shows builds: a line that is rewritten each second on a terminal, and else a line every half minute.
+// buildReporter shows builds: a line that is rewritten each second on a terminal, and else a line each 15 seconds.
 type buildReporter struct {
 	out      io.Writer
 	terminal bool
@@ -24,7 +24,7 @@ func (r *buildReporter) every() time.Duration {
 	if r.terminal {
 		return time.Second
 	}
-	return 30 * time.Second
+	return 15 * time.Second
 }
 
 func (r *buildReporter) report(p binaries.Progress) {

@@ -14,7 +14,7 @@ func newQuickstart(o *options) *cobra.Command {
 	var files, addons []string
 	var output string
 	var timeout time.Duration
-	var overwrite bool
+	var overwrite, verbose bool
 	cmd := &cobra.Command{
 		Use:   "quickstart",
 		Short: "Apply a cluster's manifests and wait until its Nodes are ready",
@@ -29,7 +29,7 @@ func newQuickstart(o *options) *cobra.Command {
 			}
 			ctx, cancel := withTimeout(cmd.Context(), timeout)
 			defer cancel()
-			display := progress.NewDisplay(o.out, progress.Format(output))
+			display := progress.NewDisplay(o.out, displayFormat(output, verbose))
 			cluster, tree, err := quickstart.Run(ctx, quickstart.Options{
 				Config: config, Namespace: namespace, Manifests: files, Addons: addons, Display: display, Overwrite: overwrite,
 				Kept: func(k quickstart.Kept) { fmt.Fprintf(o.err, "Left as it is: %s; --overwrite takes it back\n", k) },
@@ -48,6 +48,7 @@ func newQuickstart(o *options) *cobra.Command {
 	cmd.Flags().StringSliceVar(&addons, "addon", nil, "manifests to apply to the new cluster")
 	cmd.Flags().DurationVar(&timeout, "timeout", 10*time.Minute, "give up after this time; 0 means never")
 	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "take back what others have changed since the manifests were applied before")
+	addVerbose(cmd, &verbose)
 	addOutput(cmd, &output)
 	_ = cmd.MarkFlagRequired("filename")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml")

@@ -165,6 +165,10 @@ func (o *options) upInForeground(ctx context.Context, flags upFlags) error {
 }
 
 func (o *options) tellStep(step plane.Step) {
+	if !step.Done {
+		fmt.Fprintf(o.err, "  %-28s not ready after %s\n", step.Name, seconds(step.Took))
+		return
+	}
 	fmt.Fprintf(o.err, "  %-28s ready after %s\n", step.Name, seconds(step.Took))
 }
 

@@ -15,12 +15,12 @@ import (
 
 func newWatch(o *options) *cobra.Command {
 	var namespace, output string
-	var untilReady bool
+	var untilReady, verbose bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "watch CLUSTER",
 		Short: "Show how a cluster and its objects change",
-		Long: "Shows the objects of a cluster as a tree that follows every change on a terminal, and elsewhere a line per changed condition.\n" +
+		Long: "Shows the objects of a cluster as a tree that follows every change on a terminal, and elsewhere a line per step.\n" +
 			"Ends when the Cluster is deleted, and with --until-ready when it is ready: available, all Nodes there, and nothing rolling out, scaling\n" +
 			"or out of date.",
 		Args: cobra.ExactArgs(1),
@@ -39,7 +39,7 @@ func newWatch(o *options) *cobra.Command {
 			if err := mustExist(ctx, client, cluster); err != nil {
 				return err
 			}
-			display := progress.NewDisplay(o.out, progress.Format(output))
+			display := progress.NewDisplay(o.out, displayFormat(output, verbose))
 			end, err := progress.Watch(ctx, client, cluster, display, untilReady)
 			if err == nil && end != progress.Left && output != string(progress.JSON) {
 				fmt.Fprintf(o.out, "Cluster %s %s after %s\n", cluster.Name, end, seconds(display.Elapsed()))
@@ -51,8 +51,20 @@ func newWatch(o *options) *cobra.Command {
 	o.addNamespace(cmd, &namespace)
 	cmd.Flags().BoolVar(&untilReady, "until-ready", false, "end when the cluster is ready; ends with 1 if it is deleted or the time is up before")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0 means never")
+	addVerbose(cmd, &verbose)
 	addOutput(cmd, &output)
 	return cmd
+}
+
+func addVerbose(cmd *cobra.Command, verbose *bool) {
+	cmd.Flags().BoolVarP(verbose, "verbose", "v", false, "write a line for each condition that changes")
+}
+
+func displayFormat(output string, verbose bool) progress.Format {
+	if verbose && output == string(progress.Text) {
+		return progress.Verbose
+	}
+	return progress.Format(output)
 }
 
 func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {

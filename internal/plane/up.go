@@ -21,7 +21,7 @@ var ErrOtherConfig = errors.New("the plane runs with another configuration; `sli
 const poll = 50 * time.Millisecond
 
 // Up starts a supervisor with the command given and returns when the plane is ready. A plane that runs already is left alone.
-// Each new step is handed to report.
+// Each new step is handed to report when it is done, and each 15 seconds until then.
 func Up(ctx context.Context, folder Folder, config Config, supervisor []string, report func(Step)) (Status, error) {
 	status, err := Read(folder)
 	if err != nil {
@@ -115,9 +115,12 @@ func detach(folder Folder, command []string) error {
 	}
 }
 
+// heartbeat is how long nothing is reported at most.
+const heartbeat = 15 * time.Second
+
 // follow hands every new step to report until the plane is ready or has failed.
 func follow(ctx context.Context, folder Folder, report func(Step)) (Status, error) {
-	told := 0
+	told, begun, beats := 0, time.Now(), time.Duration(1)
 	for {
 		status, err := Read(folder)
 		if err != nil {
@@ -125,6 +128,13 @@ func follow(ctx context.Context, folder Folder, report func(Step)) (Status, erro
 		}
 		for ; told < len(status.Steps) && status.Steps[told].Done; told++ {
 			report(status.Steps[told])
+			begun, beats = time.Now(), 1
+		}
+		if took := time.Since(begun); took > beats*heartbeat && told < len(status.Steps) {
+			step := status.Steps[told]
+			step.Took = took
+			report(step)
+			beats++
 		}
 		switch status.Phase {
 		case Ready:

@@ -16,9 +16,11 @@ type Format string
 
 // The formats.
 const (
-	// Text is a tree that is painted again and again on a terminal, and a line per change elsewhere.
+	// Text is a tree that is painted again and again on a terminal, and a line per step elsewhere.
 	Text Format = "text"
-	// JSON is a line per change.
+	// Verbose is Text with a line per changed condition in place of steps.
+	Verbose Format = "verbose"
+	// JSON is a document per changed condition.
 	JSON Format = "json"
 )
 
@@ -32,21 +34,36 @@ type Display struct {
 	repaint, colours bool
 	previous         *clustertree.Node
 	painted          int
+	// said is when the last line was written.
+	said time.Time
 }
+
+// heartbeat is how long nothing is said at most while something is waited for, where no tree is painted.
+const heartbeat = 15 * time.Second
 
 // NewDisplay begins to show progress.
 func NewDisplay(out io.Writer, format Format) *Display {
 	return &Display{
-		out: out, format: format, start: time.Now(), now: time.Now,
-		repaint: format == Text && terminal.Is(out), colours: format == Text && terminal.Colours(out),
+		out: out, format: format, start: time.Now(), said: time.Now(), now: time.Now,
+		repaint: format == Text && terminal.Is(out), colours: format != JSON && terminal.Colours(out),
 	}
 }
 
 // Show shows what is new in a tree.
 func (d *Display) Show(root *clustertree.Node) error {
 	defer func() { d.previous = root }()
-	if d.repaint {
+	switch {
+	case d.repaint && root == nil:
+		return nil // the last tree stays
+	case d.repaint:
 		return d.paint(root)
+	case d.format == Text:
+		for _, step := range Steps(d.previous, root) {
+			if err := d.say(step); err != nil {
+				return err
+			}
+		}
+		return d.beat(root)
 	}
 	for _, change := range Changes(d.previous, root) {
 		change.Time, change.Elapsed = d.now(), d.now().Sub(d.start)
@@ -54,13 +71,33 @@ func (d *Display) Show(root *clustertree.Node) error {
 			return err
 		}
 	}
-	return nil
+	if d.format == JSON {
+		return nil
+	}
+	return d.beat(root)
+}
+
+// say writes a line with the time.
+func (d *Display) say(text string) error {
+	d.said = d.now()
+	_, err := fmt.Fprintf(d.out, "%6.1fs  %s\n", d.Elapsed().Seconds(), text)
+	return err
+}
+
+// beat says what is waited for if nothing has been said for a while.
+func (d *Display) beat(root *clustertree.Node) error {
+	waiting := Of(root).Waiting
+	if root == nil || len(waiting) == 0 || d.now().Sub(d.said) < heartbeat {
+		return nil
+	}
+	return d.say(cut("waiting: "+strings.Join(waiting, "; "), 200))
 }
 
 func (d *Display) print(change Change) error {
 	if d.format == JSON {
 		return json.NewEncoder(d.out).Encode(change)
 	}
+	d.said = d.now()
 	_, err := fmt.Fprintln(d.out, Line(change, d.colours))
 	return err
 }

@@ -99,7 +99,7 @@ func TestRollout(t *testing.T) {
 		{
 			name:    "a Node is missing",
 			tree:    small(condition("Available", metav1.ConditionFalse, "NotAvailable", "* WorkersAvailable: no\n* More: too"), nil...),
-			waiting: []string{"1 of 2 Nodes are ready", "the Cluster is not Available: * WorkersAvailable: no; More: too"},
+			waiting: []string{"1 of 2 Nodes are ready", "the Cluster is not Available: WorkersAvailable: no; More: too"},
 		},
 		{
 			name:    "a Machine goes: it counts neither as asked for nor as ready",
@@ -204,6 +204,10 @@ func TestADeletedObjectSaysSo(t *testing.T) {
 	assert.Equal(t, []string{"Cluster/c  Deleting  5m"}, lines)
 }
 
+func TestListsWithinLists(t *testing.T) {
+	assert.Equal(t, "* A: B: no; C: no; D: no", oneLine("* A:\n  * B: no\n  * C: no\n* D: no"))
+}
+
 func TestLine(t *testing.T) {
 	change := Change{Elapsed: 1234 * time.Millisecond, Kind: "Machine", Name: "m", Condition: "Ready", Status: metav1.ConditionFalse, Reason: "Because", Message: "* a\n* b"}
 	assert.Equal(t, "   1.2s  Machine/m  Ready=False  Because: a; b", Line(change, false))
@@ -239,6 +243,66 @@ func TestDisplayWithoutATerminal(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(out.String(), "\n"), "what is the same is not said again: %s", out.String())
 	require.NoError(t, d.Finish(node("Cluster", "c", available)))
 	assert.Contains(t, out.String(), "\nCluster/c  Available")
+}
+
+func TestDisplaySaysWhatItWaitsFor(t *testing.T) {
+	var out bytes.Buffer
+	d := NewDisplay(&out, Text)
+	now := d.start
+	d.now = func() time.Time { return now }
+	tree := small(condition("Available", metav1.ConditionFalse, "NotAvailable", "* WorkersAvailable: no"), nil...)
+	require.NoError(t, d.Show(tree))
+	first := out.Len()
+	for range 31 {
+		now = now.Add(time.Second)
+		require.NoError(t, d.Show(tree))
+	}
+	assert.Equal(t, "  15.0s  waiting: 1 of 2 Nodes are ready; the Cluster is not Available: WorkersAvailable: no\n"+
+		"  30.0s  waiting: 1 of 2 Nodes are ready; the Cluster is not Available: WorkersAvailable: no\n", out.String()[first:])
+
+	out.Reset()
+	ready := small(available, nodeReady)
+	require.NoError(t, d.Show(ready))
+	first = out.Len()
+	now = now.Add(time.Hour)
+	require.NoError(t, d.Show(ready))
+	assert.Equal(t, first, out.Len(), "nothing is waited for")
+}
+
+func TestSteps(t *testing.T) {
+	worker := func(head ...option) *clustertree.Node {
+		return small(available, head...)
+	}
+	ready := condition("Available", metav1.ConditionTrue, "Available", "")
+	not := condition("Available", metav1.ConditionFalse, "NotReady", "")
+	reason := condition("Ready", metav1.ConditionFalse, "NotReady", "* NodeHealthy: no news from the kubelet")
+	failed := condition("BootstrapFailed", metav1.ConditionTrue, "PortInUse", "kubeadm join failed\nNext: look.")
+	for _, tt := range []struct {
+		name          string
+		before, after *clustertree.Node
+		want          []string
+	}{
+		{name: "the first look", after: node("Cluster", "c", condition("Available", metav1.ConditionFalse, "NotAvailable", "* A: b"), owns(node("DevCluster", "c", condition("Ready", metav1.ConditionTrue, "Ready", "")))),
+			want: []string{"Cluster/c is not available: A: b", "DevCluster/c is ready"}},
+		{name: "a machine is made", before: node("Cluster", "c", available), after: node("Cluster", "c", available, owns(node("Machine", "m", not))), want: []string{"Machine/m is made"}},
+		{name: "only machines and what is directly below the Cluster are told of", before: node("Cluster", "c", available),
+			after: node("Cluster", "c", available, owns(node("MachineDeployment", "md", owns(node("MachineSet", "ms", owns(node("Machine", "m", owns(node("DevMachine", "m"))))))))),
+			want:  []string{"MachineDeployment/md is made", "Machine/m is made"}},
+		{name: "a machine comes up", before: worker(not), after: worker(ready), want: []string{"Machine/w-1 is available"}},
+		{name: "a machine goes down", before: worker(ready), after: worker(not, reason), want: []string{"Machine/w-1 is no longer available: NodeHealthy: no news from the kubelet"}},
+		{name: "another reason is no step", before: worker(not), after: worker(not, reason)},
+		{name: "a machine's first boot fails", before: worker(not), after: worker(not, failed), want: []string{"Machine/w-1 failed to boot: PortInUse: kubeadm join failed\n         Next: look."}},
+		{name: "it is told once", before: worker(not, failed), after: worker(not, failed)},
+		{name: "deletion", before: worker(ready), after: worker(ready, deleting), want: []string{"Machine/w-1 is being deleted"}},
+		{name: "gone, with all below it", before: small(available, ready), after: node("Cluster", "c", available),
+			want: []string{"KubeadmControlPlane/cp is gone", "Machine/cp-1 is gone", "MachineDeployment/md is gone", "Machine/w-1 is gone"}},
+		{name: "the Cluster is gone", before: node("Cluster", "c", available), want: []string{"Cluster/c is gone"}},
+		{name: "scaling begins", before: node("Cluster", "c", available, owns(node("MachineDeployment", "md", ready))),
+			after: node("Cluster", "c", available, owns(node("MachineDeployment", "md", ready, condition("ScalingUp", metav1.ConditionTrue, "ScalingUp", "")))), want: []string{"MachineDeployment/md is scaling up"}},
+		{name: "nothing", before: worker(ready), after: worker(ready)},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, Steps(tt.before, tt.after)) })
+	}
 }
 
 func TestJSONIsALinePerChange(t *testing.T) {

@@ -158,7 +158,7 @@ func report(c Change) string {
 	if c.Kind != "Machine" {
 		return bootstrapreport.HeadlineOf(c.Message)
 	}
-	return strings.ReplaceAll(c.Message, "\n", "\n"+strings.Repeat(" ", len("1234.5s  ")))
+	return indented(c.Message)
 }
 
 func style(c Change) terminal.Style {

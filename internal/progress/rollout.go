@@ -137,7 +137,7 @@ func because(c *metav1.Condition) string {
 	if c == nil || c.Message == "" {
 		return ""
 	}
-	return ": " + oneLine(c.Message)
+	return ": " + strings.TrimPrefix(oneLine(c.Message), "* ")
 }
 
 // oneLine joins the lines of a message, as lists of issues have several. Of a sentence with a block below it, such as the
@@ -146,5 +146,7 @@ func oneLine(message string) string {
 	if strings.Contains(message, "\n  ") && !strings.HasPrefix(message, "* ") {
 		message, _, _ = strings.Cut(message, "\n")
 	}
-	return strings.Join(strings.Fields(strings.ReplaceAll(message, "\n* ", "; ")), " ")
+	line := strings.Join(strings.Fields(strings.ReplaceAll(message, "\n* ", "; ")), " ")
+	// Lists within lists.
+	return strings.ReplaceAll(strings.ReplaceAll(line, ": * ", ": "), " * ", "; ")
 }
