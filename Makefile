@@ -16,7 +16,7 @@ VERSION ?= $(shell git describe --tags --dirty 2>/dev/null)
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 SLIPWAY := github.com/slipway-capi/slipway/cmd/slipway
 STAMP = -X github.com/slipway-capi/slipway/internal/cli.version=$(VERSION) -X github.com/slipway-capi/slipway/internal/cli.commit=$(COMMIT)
-GENERATED := '*/config/*' '*zz_generated*' 'docs/conformance/*.md' 'docs/operating/kube-state-metrics.yaml'
+GENERATED := '*/config/*' '*zz_generated*' 'docs/conformance/*.md' 'docs/operating/kube-state-metrics.yaml' docs/quickstart/pod-network.yaml
 
 ##@ Everyday
 .PHONY: help

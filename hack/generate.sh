@@ -54,3 +54,31 @@ collects providers/controlplane-kubeadm capi-kubeadm-control-plane-collected-man
 
 cd "$root"
 go run ./hack/statemetrics
+
+# The pod network of the quick start's clusters: what the node image holds for kind, delivered by a ClusterResourceSet.
+{
+  cat <<'YAML'
+# Generated from hack/nodeimage/cni.yaml. Every Cluster of this namespace with the label pod-network=routes gets this pod network as
+# soon as its API server answers.
+apiVersion: addons.cluster.x-k8s.io/v1beta2
+kind: ClusterResourceSet
+metadata:
+  name: pod-network
+spec:
+  strategy: Reconcile
+  clusterSelector:
+    matchLabels:
+      pod-network: routes
+  resources:
+  - kind: ConfigMap
+    name: pod-network
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: pod-network
+data:
+  pod-network.yaml: |
+YAML
+  sed 's/^\(.\)/    \1/' hack/nodeimage/cni.yaml
+} >docs/quickstart/pod-network.yaml

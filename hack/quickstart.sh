@@ -63,7 +63,7 @@ stop_engine() {
 }
 
 up() {
-  local backend=$1 manifest=in-memory addons=()
+  local backend=$1 manifest=in-memory more=()
   command -v go >/dev/null || { echo "Go is needed: https://go.dev/dl" >&2; exit 1; }
   if [ "$backend" = docker ] && ! start_engine; then
     echo "No Docker engine answers and none can be started here: using the in-memory backend, whose machines are simulated."
@@ -76,13 +76,13 @@ up() {
     say "Node image"
     beat "node image" make --no-print-directory node-image
     manifest=docker
-    addons=(--addon hack/nodeimage/cni.yaml)
+    more=(-f docs/quickstart/pod-network.yaml)
   fi
   say "Management plane"
   slipway up
   [ "${CLASS:-}" != 1 ] || manifest+=-clusterclass
   say "Cluster quickstart ($manifest)"
-  slipway --kubeconfig "$(plane_kubeconfig)" quickstart -f "docs/quickstart/$manifest.yaml" "${addons[@]}"
+  slipway --kubeconfig "$(plane_kubeconfig)" quickstart -f "docs/quickstart/$manifest.yaml" "${more[@]}"
   tell
 }
 

@@ -33,7 +33,7 @@ func TestDockerCluster(t *testing.T) {
 	})
 	lifecycle(t, backend{
 		manifest:  "docs/quickstart/docker.yaml",
-		addons:    []string{"hack/nodeimage/cni.yaml"},
+		more:      []string{"docs/quickstart/pod-network.yaml"},
 		patience:  8 * time.Minute,
 		check:     checkServices,
 		interrupt: restartContainers,

@@ -27,7 +27,8 @@ const clusterName = "lifecycle"
 // backend is what differs between the tests.
 type backend struct {
 	manifest string
-	addons   []string
+	// more are files that are applied as they are.
+	more []string
 	// patience is how long a step may take.
 	patience time.Duration
 	// check looks at a cluster that is ready, gone at what is left of a deleted one. Either may be nil.
@@ -41,8 +42,8 @@ type backend struct {
 func lifecycle(t *testing.T, b backend) {
 	p := startPlane(t)
 	create := []string{"quickstart", "-f", renamed(t, b.manifest), "--timeout", b.patience.String()}
-	for _, addon := range b.addons {
-		create = append(create, "--addon", addon)
+	for _, file := range b.more {
+		create = append(create, "-f", file)
 	}
 	p.slipway(t, create...)
 	t.Run("the new cluster has two Nodes", func(t *testing.T) { p.checkNodes(t, 2, b) })
