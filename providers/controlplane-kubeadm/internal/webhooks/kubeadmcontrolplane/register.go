@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 
+	"github.com/blang/semver/v4"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -61,7 +62,7 @@ func (w Webhook) ValidateUpdate(_ context.Context, before, after *controlplanev1
 	if reflect.DeepEqual(before.Spec, after.Spec) {
 		return nil, nil
 	}
-	return warnings(after), invalid(after, ValidateUpdate(before, after, w.Options))
+	return append(warnings(after), staleDNS(before, after)...), invalid(after, ValidateUpdate(before, after, w.Options))
 }
 
 // ValidateDelete allows every deletion.
@@ -80,6 +81,24 @@ func warnings(controlPlane *controlplanev1.KubeadmControlPlane) admission.Warnin
 		out = append(out, fmt.Sprintf("spec.kubeadmConfigSpec.%s: kubeadm of Kubernetes %s does not know this value, so its machines will not start", name, version))
 	}
 	return out
+}
+
+// staleDNS tells that a new minor version leaves CoreDNS as it is. Users expect of an upgrade that everything moves, and where nodes hold
+// their images and reach no registry, the image that stays is missing on the new ones.
+func staleDNS(before, after *controlplanev1.KubeadmControlPlane) admission.Warnings {
+	from, err := semver.ParseTolerant(before.Spec.Version)
+	to, err2 := semver.ParseTolerant(after.Spec.Version)
+	if err != nil || err2 != nil || to.Major == from.Major && to.Minor <= from.Minor {
+		return nil
+	}
+	dns := after.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS
+	_, skipped := after.Annotations[controlplanev1.SkipCoreDNSAnnotation]
+	if skipped || dns.ImageTag != before.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag {
+		return nil
+	}
+	return admission.Warnings{fmt.Sprintf("spec.kubeadmConfigSpec.clusterConfiguration.dns.imageTag: CoreDNS stays at its version, Kubernetes %s alone does not move it; "+
+		"set the tag that `kubeadm config images list --kubernetes-version %s` prints, or the annotation %s to update it yourself",
+		after.Spec.Version, after.Spec.Version, controlplanev1.SkipCoreDNSAnnotation)}
 }
 
 func invalid(controlPlane *controlplanev1.KubeadmControlPlane, problems field.ErrorList) error {

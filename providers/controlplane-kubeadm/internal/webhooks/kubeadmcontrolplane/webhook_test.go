@@ -230,3 +230,23 @@ func TestWarnings(t *testing.T) {
 	assert.Equal(t, []string{"spec.kubeadmConfigSpec.clusterConfiguration.encryptionAlgorithm: kubeadm of Kubernetes v1.30.1 ignores it"},
 		warningsOf("v1.30.1", bootstrapv1.EncryptionAlgorithmRSA4096))
 }
+
+func TestAnUpgradeThatLeavesCoreDNSBehindIsTold(t *testing.T) {
+	tell := func(version, tag string, annotations map[string]string) []string {
+		before := valid()
+		before.Spec.Version = "v1.36.3"
+		after := before.DeepCopy()
+		after.Spec.Version, after.Annotations = version, annotations
+		after.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = tag
+		warnings, err := Webhook{}.ValidateUpdate(t.Context(), before, after)
+		require.NoError(t, err)
+		return warnings
+	}
+	told := tell("v1.37.2", "", nil)
+	require.Len(t, told, 1)
+	assert.Contains(t, told[0], "clusterConfiguration.dns.imageTag: CoreDNS stays at its version")
+	assert.Contains(t, told[0], "kubeadm config images list --kubernetes-version v1.37.2")
+	assert.Empty(t, tell("v1.37.2", "v1.14.6", nil), "it moves, too")
+	assert.Empty(t, tell("v1.36.4", "", nil), "a patch version")
+	assert.Empty(t, tell("v1.37.2", "", map[string]string{controlplanev1.SkipCoreDNSAnnotation: ""}), "the user takes care of it")
+}
