@@ -63,13 +63,15 @@ spec:
       openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
 `
 
+// BC-36: the manager has the rights of its role and no others, and owners are protected.
 func TestMain(m *testing.M) {
 	files := fstest.MapFS{}
 	for _, gvk := range []schema.GroupVersionKind{machineTemplate, machineKind, bootstrapTemplate, bootstrapKind} {
 		files[gvk.Kind+".yaml"] = &fstest.MapFile{Data: fmt.Appendf(nil, fakeCRD, gvk.Kind, strings.ToLower(gvk.Kind), gvk.Group)}
 	}
 	os.Exit(testenv.Main(m, &env, testenv.Options{
-		Files:       []fs.FS{config.CRDs, files},
+		Files:       []fs.FS{config.CRDs, config.Roles, files},
+		Restricted:  true,
 		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme},
 		Manager:     setup,
 	}))
