@@ -3,7 +3,6 @@ package kubeadmcontrolplane
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -85,7 +84,7 @@ func TestStrippedSecretsAreTakenBack(t *testing.T) {
 	names := []string{"c1-ca", "c1-etcd", "c1-sa", "c1-kubeconfig"}
 	data := map[string]map[string][]byte{}
 	for _, name := range names {
-		s.eventually(10*time.Second, name+" is made", func() bool { return s.owns(name) })
+		s.eventually(name+" is made", func() bool { return s.owns(name) })
 		data[name] = s.secret(name).Data
 	}
 	for _, patch := range []string{`{"metadata":{"ownerReferences":null}}`, `{"metadata":{"ownerReferences":null,"labels":null}}`,
@@ -94,7 +93,7 @@ func TestStrippedSecretsAreTakenBack(t *testing.T) {
 			require.NoError(t, env.Client.Patch(t.Context(), s.secret(name), client.RawPatch("application/merge-patch+json", []byte(patch))))
 		}
 		for _, name := range names {
-			s.eventually(10*time.Second, name+" is taken back after "+patch, func() bool { return s.owns(name) && len(s.secret(name).OwnerReferences) == 1 })
+			s.eventually(name+" is taken back after "+patch, func() bool { return s.owns(name) && len(s.secret(name).OwnerReferences) == 1 })
 			assert.Equal(t, data[name], s.secret(name).Data, "its content is as it was")
 		}
 	}
@@ -107,7 +106,7 @@ func TestStrippedSecretsAreTakenBack(t *testing.T) {
 // Conformance: CP-97
 func TestStrippedSecretsGoWithTheControlPlane(t *testing.T) {
 	s := newScene(t, 1)
-	s.eventually(10*time.Second, "certificates", func() bool { return s.owns("c1-ca") })
+	s.eventually("certificates", func() bool { return s.owns("c1-ca") })
 	s.change(func(cp *controlplanev1.KubeadmControlPlane) {
 		cp.Annotations, cp.Finalizers = map[string]string{clusterv1.PausedAnnotation: ""}, append(cp.Finalizers, "test.slipway.dev/hold")
 	})
@@ -116,10 +115,10 @@ func TestStrippedSecretsGoWithTheControlPlane(t *testing.T) {
 	require.NoError(t, env.Client.Delete(t.Context(), s.get()))
 	assert.Empty(t, s.secret("c1-ca").OwnerReferences, "nothing is done about what is paused")
 	s.change(func(cp *controlplanev1.KubeadmControlPlane) { cp.Annotations = nil })
-	s.eventually(10*time.Second, "the control plane is let go", func() bool { return !hasFinalizer(s.get()) })
+	s.eventually("the control plane is let go", func() bool { return !hasFinalizer(s.get()) })
 	assert.True(t, s.owns("c1-ca"), "the garbage collector finds it")
 	s.change(func(cp *controlplanev1.KubeadmControlPlane) { cp.Finalizers = nil })
-	s.eventually(10*time.Second, "the control plane is gone", func() bool {
+	s.eventually("the control plane is gone", func() bool {
 		return apierrors.IsNotFound(env.Client.Get(t.Context(), s.key("c1-cp"), &controlplanev1.KubeadmControlPlane{}))
 	})
 }
