@@ -20,7 +20,6 @@ import (
 	"github.com/slipway-capi/slipway/contract/paused"
 	"github.com/slipway-capi/slipway/core/internal/runtime/answers"
 	"github.com/slipway-capi/slipway/core/internal/runtime/endpoint"
-	"github.com/slipway-capi/slipway/core/internal/runtime/wire"
 )
 
 // authoritiesKey is where Secrets of TLS certificates hold the authority.
@@ -85,16 +84,12 @@ func (c *Controller) discover(ctx context.Context, name string, to runtimev1.Ext
 	if err != nil {
 		return nil, fmt.Errorf("encoding the request: %w", err)
 	}
-	answer, err := extensionClient.Post(ctx, hook.Discovery.Definition, "", extension.DefaultTimeout, request)
+	response, _, err := extensionClient.Call(ctx, hook.Discovery.Definition, "", extension.DefaultTimeout, request)
 	if err != nil {
 		log.FromContext(ctx).V(2).Info("An extension cannot be asked what it serves", "because", err.Error(), "cause", fmt.Sprint(errors.Unwrap(err)))
 		return nil, err
 	}
-	response, err := wire.Decode(hook.Discovery.Definition, answer)
-	if err == nil {
-		err = answers.Judge(response)
-	}
-	if err != nil {
+	if err := answers.Judge(response); err != nil {
 		return nil, err
 	}
 	return response.(*hooks.DiscoveryResponse).Handlers, nil

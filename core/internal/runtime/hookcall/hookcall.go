@@ -240,11 +240,7 @@ func (c *Client) exchange(ctx context.Context, d hook.Definition, r registry.Reg
 	if err != nil {
 		return nil, err
 	}
-	answer, err := client.Post(ctx, d, r.ShortName, r.Timeout, content)
-	if err != nil {
-		return nil, err
-	}
-	response, err := wire.Decode(d, answer)
+	response, answer, err := client.Call(ctx, d, r.ShortName, r.Timeout, content)
 	if err == nil && remembered > 0 && answers.Judge(response) == nil {
 		c.responses.Put(key, answer, c.now().Add(remembered))
 	}

@@ -134,18 +134,27 @@ func guard(allowLocal bool) func(network, address string, _ syscall.RawConn) err
 	}
 }
 
-// Post sends an encoded request to a handler and returns what it answers. What is no answer is an [Error], but for the end of the context.
-func (c *Client) Post(ctx context.Context, d hook.Definition, handler string, timeout time.Duration, request []byte) ([]byte, error) {
+// Call sends an encoded request to a handler and returns the response, decoded and as it came. What is no response is an [Error], but for
+// the end of the context.
+func (c *Client) Call(ctx context.Context, d hook.Definition, handler string, timeout time.Duration, request []byte) (hook.Response, []byte, error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	answer, err := c.post(limited, c.endpoint.URL+d.Path(handler), request)
+	start := time.Now()
+	code, answer, err := c.post(limited, c.endpoint.URL+d.Path(handler), request)
+	var response hook.Response
+	status := ""
 	switch {
 	case err == nil:
-		return answer, nil
+		if response, err = Decode(d, answer); err == nil {
+			status = string(response.GetStatus())
+		}
 	case ctx.Err() != nil:
-		return nil, ctx.Err() // the caller has no more time, which says nothing about the extension
+		err = ctx.Err() // the caller has no more time, which says nothing about the extension
+	default:
+		err = explain(err, timeout)
 	}
-	return nil, explain(err, timeout)
+	c.count(d, code, status, time.Since(start))
+	return response, answer, err
 }
 
 // errAnswer is an answer that is no response.
@@ -153,30 +162,31 @@ type errAnswer struct{ what string }
 
 func (e errAnswer) Error() string { return e.what }
 
-func (c *Client) post(ctx context.Context, url string, content []byte) (answer []byte, err error) {
+func (c *Client) post(ctx context.Context, url string, content []byte) (code int, answer []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(content))
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", c.options.UserAgent)
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	code = response.StatusCode
 	switch {
 	case response.StatusCode >= 300 && response.StatusCode < 400:
-		return nil, errAnswer{fmt.Sprintf("it answers with HTTP status %d, and redirects are not followed", response.StatusCode)}
+		return code, nil, errAnswer{fmt.Sprintf("it answers with HTTP status %d, and redirects are not followed", response.StatusCode)}
 	case response.StatusCode != http.StatusOK:
-		return nil, errAnswer{fmt.Sprintf("it answers with HTTP status %d", response.StatusCode)}
+		return code, nil, errAnswer{fmt.Sprintf("it answers with HTTP status %d", response.StatusCode)}
 	}
 	answer, err = io.ReadAll(io.LimitReader(response.Body, c.options.MaxResponseBytes+1))
 	if err == nil && int64(len(answer)) > c.options.MaxResponseBytes {
-		return nil, errAnswer{fmt.Sprintf("its answer has more than %d bytes", c.options.MaxResponseBytes)}
+		return code, nil, errAnswer{fmt.Sprintf("its answer has more than %d bytes", c.options.MaxResponseBytes)}
 	}
-	return answer, err
+	return code, answer, err
 }
 
 // Decode reads a response, which must be of the right kind and have a status, Success or Failure. What is none is an [Error].

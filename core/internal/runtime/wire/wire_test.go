@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -43,11 +44,8 @@ func ask(t *testing.T, options Options, to endpoint.Endpoint, timeout time.Durat
 	t.Cleanup(func() { pool.Forget("e") })
 	c, err := pool.For("e", to)
 	require.NoError(t, err)
-	answer, err := c.Post(t.Context(), deletion, "h", timeout, []byte(`{}`))
-	if err != nil {
-		return nil, err
-	}
-	return Decode(deletion, answer)
+	response, _, err := c.Call(t.Context(), deletion, "h", timeout, []byte(`{}`))
+	return response, err
 }
 
 // answering is a server that answers as a function says.
@@ -164,7 +162,7 @@ func TestTheEndOfTheCallerIsNoFailureOfTheExtension(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err = c.Post(ctx, deletion, "h", 10*time.Second, []byte(`{}`))
+	_, _, err = c.Call(ctx, deletion, "h", 10*time.Second, []byte(`{}`))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	var unanswered *Error
 	require.False(t, errors.As(err, &unanswered))
@@ -230,7 +228,7 @@ func TestBC34EachExtensionHasItsOwnTLS(t *testing.T) {
 				if !assert.NoError(t, err) {
 					return
 				}
-				if _, err := c.Post(t.Context(), deletion, "h", 10*time.Second, []byte(`{}`)); !assert.NoError(t, err, name) {
+				if _, _, err := c.Call(t.Context(), deletion, "h", 10*time.Second, []byte(`{}`)); !assert.NoError(t, err, name) {
 					return
 				}
 			}
@@ -264,4 +262,21 @@ func TestWordsAreAlwaysTheSame(t *testing.T) {
 	} {
 		assert.Equal(t, want, explain(fmt.Errorf("post: %w", err), 5*time.Second).Error())
 	}
+}
+
+func TestCallsAreCounted(t *testing.T) {
+	fine := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"apiVersion":"hooks.runtime.cluster.x-k8s.io/v1alpha1","kind":"BeforeClusterDeleteResponse","status":"Failure"}`)
+	})
+	broken := answering(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
+	gone := endpoint.Endpoint{URL: "https://127.0.0.1:1"}
+	for _, to := range []endpoint.Endpoint{fine, fine, broken, gone} {
+		_, _ = ask(t, local, to, time.Minute)
+	}
+	count := func(to endpoint.Endpoint, code, status string) float64 {
+		return testutil.ToFloat64(requests.WithLabelValues(code, strings.TrimPrefix(to.URL, "https://"), "hooks.runtime.cluster.x-k8s.io", "v1alpha1", "BeforeClusterDelete", status))
+	}
+	assert.EqualValues(t, 2, count(fine, "200", "Failure"))
+	assert.EqualValues(t, 1, count(broken, "418", ""))
+	assert.EqualValues(t, 1, count(gone, "<error>", ""))
 }
