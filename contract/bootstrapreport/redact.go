@@ -102,6 +102,8 @@ var shapes = []shape{
 	// The beginning may have been cut off.
 	{regexp.MustCompile(`(?:[A-Za-z0-9+/=]+\s+)*-----END [A-Z0-9 ]+-----`), nil},
 	{regexp.MustCompile(`://([^\s"'<>/]+)@`), nil},
+	// A password in a URL may hold what ought to be encoded, "/" and "@" too: it ends at the last "@".
+	{regexp.MustCompile(`://([^\s"'<>/@:]*:[^\s"'<>]*)@`), noDigest},
 	{regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})`), nil},
 	{regexp.MustCompile(`(?i)(?:pass(?:word|wd|phrase)?|secret|token|credentials?|api[_-]?key|access[_-]?key|private[_-]?key|certificate[_-]?key)["']?\s*=\s*` + value), nil},
 	{regexp.MustCompile(`(?i)--[a-z-]*(?:password|secret|token|key)[a-z-]*[ \t]+` + value), nil},
@@ -114,6 +116,9 @@ var shapes = []shape{
 	{regexp.MustCompile(`\$[0-9a-z]{1,2}\$[^\s:"']{8,}`), nil},
 	{regexp.MustCompile(`(?:AKIA|ASIA)[0-9A-Z]{16}`), nil},
 }
+
+// noDigest says that an "@" does not stand before the digest of an image, whose host may have a port.
+func noDigest(text string, _, to int) bool { return !strings.HasPrefix(text[to:], "@sha256:") }
 
 // mixed tells base64 from long paths and names: it has capitals, other letters, and digits or many capitals.
 func mixed(text string, from, to int) bool {

@@ -27,6 +27,11 @@ func TestShapes(t *testing.T) {
 		"key without its end":  {strings.TrimSuffix(pem, "-----END RSA PRIVATE KEY-----\n"), "c2hvcnQ="},
 		"key without its head": {strings.TrimPrefix(pem, "-----BEGIN RSA PRIVATE KEY-----\n"), "c2hvcnQ="},
 		"password in a URL":    {"curl: https://admin:hunter2@registry.example/x", "hunter2"},
+		"slash in a URL":       {"https://admin:hun/ter2@registry.example/x", "ter2"},
+		"slash after digits":   {"https://admin:12/hunter2@registry.example/x", "hunter2"},
+		"encoded in a URL":     {"https://admin:hun%2Fter2@registry.example/x", "ter2"},
+		"all of it in a URL":   {"https://admin:h/u@n/t?e#r2@registry.example/x", "t?e#r2"},
+		"no user in a URL":     {"redis://:hun/ter2@cache.example:6379/0", "ter2"},
 		"odd one in a URL":     {"https://admin:hun@ter2@registry.example/x", "ter2"},
 		"header":               {"Authorization: Basic YWRtaW46aHVudGVyMg==", "YWRtaW46"},
 		"bearer":               {"> authorization: bearer abc-def_123456", "abc-def"},
@@ -54,6 +59,7 @@ func TestWhatIsNotSecretStays(t *testing.T) {
 		"nodeRegistration:\n  name: quickstart-md-0-abc12\n  criSocket: unix:///var/run/containerd/containerd.sock\n  taints:\n  - key: node-role.kubernetes.io/control-plane\ncertificatesDir: /etc/kubernetes/pki\n"
 	r := bootstrapreport.NewRedactor([]byte(config))
 	for _, text := range []string{
+		"pulling docker://registry.example:5000/team/app@sha256:0 failed",
 		`Get "https://172.18.0.3:6443/api/v1/namespaces/kube-public/configmaps/cluster-info?timeout=10s": dial tcp 172.18.0.3:6443: connect: connection refused`,
 		`dial tcp: lookup quickstart-lb on 10.0.0.1:53: no such host`,
 		"\t[ERROR FileAvailable--etc-kubernetes-manifests-kube-apiserver.yaml]: /etc/kubernetes/manifests/kube-apiserver.yaml already exists",
