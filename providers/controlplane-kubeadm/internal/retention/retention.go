@@ -83,3 +83,21 @@ func judge(policy Policy, s Snapshot, newer int, now time.Time) (decision.Why, b
 	}
 	return decision.Why{}, false
 }
+
+// Next is when the next of the snapshots becomes too old; zero if none will. Those that go now must be left out.
+func Next(policy Policy, snapshots []Snapshot, now time.Time) time.Time {
+	var newest, next time.Time
+	for _, s := range snapshots {
+		if s.Grade == Good && s.Taken.After(newest) {
+			newest = s.Taken
+		}
+	}
+	for _, s := range snapshots {
+		// One becomes too old when it is a moment older than allowed.
+		end := s.Taken.Add(policy.MaxAge).Add(time.Second)
+		if policy.MaxAge > 0 && s.Grade != Open && s.Taken.Before(newest) && end.After(now) && (next.IsZero() || end.Before(next)) {
+			next = end
+		}
+	}
+	return next
+}

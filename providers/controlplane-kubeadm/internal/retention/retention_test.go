@@ -51,6 +51,18 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+func TestNext(t *testing.T) {
+	day := 24 * time.Hour
+	all := []Snapshot{taken("a", 1, Good), taken("b", 2, Good), taken("c", 3, Bad), taken("d", 23, Open)}
+	assert.Zero(t, Next(Policy{Count: 1}, all, now), "age does not matter")
+	assert.Equal(t, now.Add(21*time.Hour+time.Second), Next(Policy{Count: 1, MaxAge: day}, all, now))
+	assert.Zero(t, Next(Policy{Count: 1, MaxAge: day}, all[:1], now), "the last good one never goes")
+	assert.Zero(t, Next(Policy{Count: 1, MaxAge: day}, nil, now))
+	left := Decide(Policy{Count: 9, MaxAge: day}, all, Next(Policy{Count: 1, MaxAge: day}, all, now))
+	require.Len(t, left, 1)
+	assert.Equal(t, "c", left[0].Name)
+}
+
 func TestWhatMustNeverHappen(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {

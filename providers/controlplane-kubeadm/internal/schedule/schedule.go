@@ -61,10 +61,31 @@ func (s Schedule) latest(after, now time.Time) time.Time {
 type History struct {
 	// Begin is since when the schedule counts.
 	Begin time.Time
-	// Last is the latest time of the schedule that a snapshot was asked for, or that one was completed; zero if there was none.
-	Last time.Time
+	// Done are times that need no snapshot any more, and neither do those before: times of the schedule for which one was
+	// asked for, and when snapshots were completed.
+	Done []time.Time
+	// Planned is what the last decision said would be the next time; zero if there was none.
+	Planned time.Time
 	// Running says that a snapshot is being taken.
 	Running bool
+}
+
+// since is from when on nothing has been done. What lies in the future was written under a clock that was wrong: it is left
+// out, so that nothing waits until that future has come.
+func (h History) since(now time.Time) time.Time {
+	var since time.Time
+	for _, t := range append([]time.Time{h.Begin}, h.Done...) {
+		if t.After(since) && !t.After(now) {
+			since = t
+		}
+	}
+	switch {
+	case !since.IsZero():
+		return since
+	case !h.Planned.IsZero() && !h.Planned.After(now):
+		return h.Planned.Add(-time.Nanosecond)
+	}
+	return now
 }
 
 // Decision says whether a snapshot is due, and when the next one is.
@@ -79,14 +100,8 @@ type Decision struct {
 // one is being taken, which will do for the times that pass meanwhile.
 func Decide(s Schedule, h History, now time.Time) Decision {
 	d := Decision{Next: s.Next(now)}
-	from := h.Begin
-	if h.Last.After(from) {
-		from = h.Last
+	if !h.Running {
+		d.Due = s.latest(h.since(now), now)
 	}
-	// A history in the future was written under a clock that was wrong. Nothing is missed, and nothing waits for that future.
-	if h.Running || from.After(now) {
-		return d
-	}
-	d.Due = s.latest(from, now)
 	return d
 }
