@@ -18,9 +18,13 @@ import (
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/manager"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
+	backupv1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/backup/v1alpha1"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/config"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/controllers/etcdbackup"
+	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/controllers/etcdsnapshot"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/controllers/kubeadmcontrolplane"
+	backupwebhooks "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/webhooks/etcdbackup"
 	webhooks "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/webhooks/kubeadmcontrolplane"
 )
 
@@ -38,11 +42,14 @@ type options struct {
 	etcdDialTimeout, etcdCallTimeout     time.Duration
 	etcdLogLevel                         zapcore.Level
 	conditionsGrace                      time.Duration
+	// backupRoot is the directory below which snapshots of etcd may be stored.
+	backupRoot                             string
+	backupConcurrency, snapshotConcurrency int
 }
 
 // The migration of stored objects writes the CustomResourceDefinitions of this manager and no others.
 //
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=update;patch,resourceNames=kubeadmcontrolplanes.controlplane.cluster.x-k8s.io;kubeadmcontrolplanetemplates.controlplane.cluster.x-k8s.io
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=update;patch,resourceNames=etcdbackups.backup.slipway.dev;etcdsnapshots.backup.slipway.dev;kubeadmcontrolplanes.controlplane.cluster.x-k8s.io;kubeadmcontrolplanetemplates.controlplane.cluster.x-k8s.io
 
 func main() {
 	o := &options{}
@@ -50,12 +57,15 @@ func main() {
 		Name:             name,
 		LeaderElectionID: "kubeadm-control-plane-manager-leader-election-capi",
 		CRDs:             config.CRDs,
-		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme},
+		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme, backupv1.AddToScheme},
 		KeepSecretData:   keepSecretData,
 		ReconcileTimeout: kubeadmcontrolplane.Budget,
 		Flags:            o.addTo,
 		Setup:            o.setup,
 		Webhooks: func(mgr ctrl.Manager, flags *manager.Flags) error {
+			if err := backupwebhooks.Register(mgr); err != nil {
+				return err
+			}
 			return webhooks.Register(mgr, webhooks.Options{TaintPropagation: flags.Features.Enabled(manager.FeatureMachineTaintPropagation),
 				Ignition:        flags.Features.Enabled(manager.FeatureKubeadmBootstrapFormatIgnition),
 				ClusterTopology: flags.Features.Enabled(manager.FeatureClusterTopology)})
@@ -74,6 +84,9 @@ func (o *options) addTo(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.conditionsGrace, "remote-conditions-grace-period", 5*time.Minute,
 		"How long conditions are kept after the connection to a workload cluster broke; at least 2m.")
 	fs.DurationVar(&o.etcdCallTimeout, "etcd-call-timeout-duration", 15*time.Second, "How long one question to etcd may take.")
+	fs.StringVar(&o.backupRoot, "etcd-backup-root", "", "Directory below which EtcdBackups may store snapshots; without it they must use S3.")
+	fs.IntVar(&o.backupConcurrency, "etcdbackup-concurrency", 10, "Number of EtcdBackups handled at the same time.")
+	fs.IntVar(&o.snapshotConcurrency, "etcdsnapshot-concurrency", 4, "Number of snapshots of etcd taken or verified at the same time.")
 }
 
 // keepSecretData: certificates and kubeconfigs are read from memory, boot documents never.
@@ -116,5 +129,20 @@ func (o *options) setup(_ context.Context, mgr ctrl.Manager, flags *manager.Flag
 		EtcdDialTimeout: o.etcdDialTimeout, EtcdCallTimeout: o.etcdCallTimeout, EtcdLog: etcdLog,
 		ConditionsGrace: o.conditionsGrace,
 	}
-	return controller.Register(mgr, kubeadmcontrolplane.Options{Concurrency: o.concurrency, WatchFilter: flags.WatchFilter})
+	if err := controller.Register(mgr, kubeadmcontrolplane.Options{Concurrency: o.concurrency, WatchFilter: flags.WatchFilter}); err != nil {
+		return err
+	}
+	return o.setupBackups(mgr, flags, clusters, etcdLog)
+}
+
+func (o *options) setupBackups(mgr ctrl.Manager, flags *manager.Flags, clusters clustercache.Cache, etcdLog *zap.Logger) error {
+	snapshots := &etcdsnapshot.Controller{
+		Client: mgr.GetClient(), Cached: mgr.GetCache(), Clusters: clusters, Recorder: mgr.GetEventRecorder("etcdsnapshot-controller"),
+		Root: o.backupRoot, EtcdDialTimeout: o.etcdDialTimeout, EtcdCallTimeout: o.etcdCallTimeout, EtcdLog: etcdLog,
+	}
+	if err := snapshots.Register(mgr, etcdsnapshot.Options{Concurrency: o.snapshotConcurrency, WatchFilter: flags.WatchFilter}); err != nil {
+		return err
+	}
+	backups := &etcdbackup.Controller{Client: mgr.GetClient(), Recorder: mgr.GetEventRecorder("etcdbackup-controller")}
+	return backups.Register(mgr, etcdbackup.Options{Concurrency: o.backupConcurrency, WatchFilter: flags.WatchFilter})
 }

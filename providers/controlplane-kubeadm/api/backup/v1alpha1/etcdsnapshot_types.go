@@ -63,7 +63,7 @@ func init() {
 }
 
 // EtcdSnapshotSpec says of which cluster a snapshot is taken and where it is stored. All but deletionPolicy is fixed.
-// +kubebuilder:validation:XValidation:rule="self.clusterName == oldSelf.clusterName && self.destination == oldSelf.destination && self.encryption == oldSelf.encryption && (has(self.backupName) ? self.backupName : '') == (has(oldSelf.backupName) ? oldSelf.backupName : '')",message="a snapshot is taken once: only deletionPolicy can be changed"
+// +kubebuilder:validation:XValidation:rule="self.clusterName == oldSelf.clusterName && self.destination == oldSelf.destination && self.encryption == oldSelf.encryption && has(self.backupName) == has(oldSelf.backupName) && (!has(self.backupName) || self.backupName == oldSelf.backupName)",message="a snapshot is taken once: only deletionPolicy can be changed"
 type EtcdSnapshotSpec struct {
 	// backupName is the EtcdBackup, in the same namespace, that the snapshot belongs to: its retention counts for it. Of a
 	// snapshot made with this field alone, everything else is taken from there.
