@@ -19,20 +19,23 @@ type Component struct {
 	Prefix string
 	// Files are its generated manifests.
 	Files fs.FS
-	// Args are flags that only this manager knows.
-	Args []string
+	// Args are flags that only this manager knows, given where the plane keeps its state; nil is none.
+	Args func(Folder) []string
 }
 
 // Components are the managers of a plane in the order of their installation.
 func Components() []Component {
 	return []Component{
 		// Extensions run beside a plane, on the same machine.
-		{Name: "core", Prefix: "capi-", Files: coreconfig.Files, Args: []string{"--runtime-extension-allow-local-addresses"}},
+		{Name: "core", Prefix: "capi-", Files: coreconfig.Files, Args: always("--runtime-extension-allow-local-addresses")},
 		{Name: "bootstrap-kubeadm", Prefix: "capi-kubeadm-bootstrap-", Files: bootstrapconfig.Files},
-		{Name: "control-plane-kubeadm", Prefix: "capi-kubeadm-control-plane-", Files: controlplaneconfig.Files},
-		{Name: "infrastructure-docker", Prefix: "capd-", Files: dockerconfig.Files, Args: []string{"--docker-network=" + dockerNetwork()}},
+		{Name: "control-plane-kubeadm", Prefix: "capi-kubeadm-control-plane-", Files: controlplaneconfig.Files,
+			Args: func(f Folder) []string { return []string{"--etcd-backup-root=" + f.etcdBackups()} }},
+		{Name: "infrastructure-docker", Prefix: "capd-", Files: dockerconfig.Files, Args: always("--docker-network=" + dockerNetwork())},
 	}
 }
+
+func always(args ...string) func(Folder) []string { return func(Folder) []string { return args } }
 
 // dockerNetwork is that of the machines. The managers' own default is kind's network, which managers in a kind cluster need,
 // being cut off from all others. In a network that kind has made, the engine gives out other addresses at each start, and a

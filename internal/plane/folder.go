@@ -29,6 +29,9 @@ func (f Folder) status() string { return f.path("status.json") }
 func (f Folder) pki() string    { return f.path("pki") }
 func (f Folder) data() string   { return f.path("etcd") }
 
+// etcdBackups is where snapshots of the etcd of workload clusters are kept that are to be stored in a directory.
+func (f Folder) etcdBackups() string { return f.path("etcd-backups") }
+
 func (f Folder) userKubeconfig(name string) string { return f.path("kubeconfigs", name) }
 
 func (f Folder) path(elements ...string) string {

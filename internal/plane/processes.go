@@ -106,7 +106,10 @@ func (p *prepared) managerProcess(c Component) supervise.Process {
 	if p.config.FeatureGates != "" {
 		args = append(args, "--feature-gates="+p.config.FeatureGates)
 	}
-	process := p.child(c.process(), memory(50, 2048), append(args, c.Args...)...)
+	if c.Args != nil {
+		args = append(args, c.Args(p.folder)...)
+	}
+	process := p.child(c.process(), memory(50, 2048), args...)
 	process.Path = c.binary(p.config.ManagerDir)
 	return process
 }

@@ -137,7 +137,7 @@ func (o *options) setup(_ context.Context, mgr ctrl.Manager, flags *manager.Flag
 
 func (o *options) setupBackups(mgr ctrl.Manager, flags *manager.Flags, clusters clustercache.Cache, etcdLog *zap.Logger) error {
 	snapshots := &etcdsnapshot.Controller{
-		Client: mgr.GetClient(), Cached: mgr.GetCache(), Clusters: clusters, Recorder: mgr.GetEventRecorder("etcdsnapshot-controller"),
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Cached: mgr.GetCache(), Clusters: clusters, Recorder: mgr.GetEventRecorder("etcdsnapshot-controller"),
 		Root: o.backupRoot, EtcdDialTimeout: o.etcdDialTimeout, EtcdCallTimeout: o.etcdCallTimeout, EtcdLog: etcdLog,
 	}
 	if err := snapshots.Register(mgr, etcdsnapshot.Options{Concurrency: o.snapshotConcurrency, WatchFilter: flags.WatchFilter}); err != nil {

@@ -80,7 +80,7 @@ func setup(_ context.Context, mgr ctrl.Manager) error {
 	}
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load()) * time.Hour) }
 	snapshots := &etcdsnapshot.Controller{
-		Client: mgr.GetClient(), Cached: mgr.GetCache(), Clusters: clusters, Recorder: mgr.GetEventRecorder("test"), Root: root,
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Cached: mgr.GetCache(), Clusters: clusters, Recorder: mgr.GetEventRecorder("test"), Root: root,
 		Now: now, PlainText: true, EtcdDialTimeout: time.Second, EtcdCallTimeout: 5 * time.Second,
 		Dial: func(ctx context.Context, _ client.ObjectKey, node string) (net.Conn, error) {
 			address, ok := members.Load(node)
@@ -194,7 +194,7 @@ func inDirectory() backupv1.Destination {
 
 func (s *scene) eventually(what string, check func() bool) {
 	s.t.Helper()
-	ok := assert.Eventually(s.t, check, 30*time.Second, 20*time.Millisecond, what)
+	ok := assert.Eventually(s.t, check, time.Minute, 20*time.Millisecond, what)
 	if !ok {
 		for _, snapshot := range s.snapshots() {
 			s.t.Logf("%s, deleted %v: %v", snapshot.Name, snapshot.DeletionTimestamp, snapshot.Status.Conditions)

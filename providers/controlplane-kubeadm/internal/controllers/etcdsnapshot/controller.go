@@ -36,6 +36,9 @@ const (
 // Controller reconciles EtcdSnapshots.
 type Controller struct {
 	Client client.Client
+	// Live reads snapshots from the API server. What a cache still holds of the moment before would have a snapshot taken twice, and the
+	// second one judged by the hash of the first.
+	Live client.Reader
 	// Cached reads from the manager's cache, also kinds that Client reads directly.
 	Cached   client.Reader
 	Clusters clustercache.Cache
@@ -95,7 +98,7 @@ func (c *Controller) Register(mgr ctrl.Manager, options Options) error {
 // Reconcile brings one snapshot a step further.
 func (c *Controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	snapshot := &backupv1.EtcdSnapshot{}
-	if err := c.Client.Get(ctx, request.NamespacedName, snapshot); err != nil {
+	if err := c.Live.Get(ctx, request.NamespacedName, snapshot); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	world, err := c.observe(ctx, snapshot)
