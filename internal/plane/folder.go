@@ -30,7 +30,7 @@ func (f Folder) pki() string    { return f.path("pki") }
 func (f Folder) data() string   { return f.path("etcd") }
 
 // etcdBackups is where snapshots of the etcd of workload clusters are kept that are to be stored in a directory.
-func (f Folder) etcdBackups() string { return f.path("etcd-backups") }
+func (f Folder) etcdBackups() string { return f.path(kept) }
 
 func (f Folder) userKubeconfig(name string) string { return f.path("kubeconfigs", name) }
 
@@ -40,6 +40,9 @@ func (f Folder) path(elements ...string) string {
 
 // entries are all that a plane puts into its folder. The configuration comes last: it is what the folder is known by.
 var entries = []string{"etcd", "logs", "pki", "kubeconfigs", "kubeconfig", "ports.json", "status.json", "lock", "config.json"}
+
+// kept outlives the plane whose folder it is in: somebody may need the snapshots of clusters when all else is gone.
+const kept = "etcd-backups"
 
 // Check returns an error if the folder cannot become a plane's, or already holds something else.
 func (f Folder) Check() error {
@@ -54,7 +57,7 @@ func (f Folder) Check() error {
 	}
 	var foreign []string
 	for _, entry := range found {
-		if name := strings.TrimSuffix(entry.Name(), ".tmp"); !slices.Contains(entries, name) || name == "config.json" {
+		if name := strings.TrimSuffix(entry.Name(), ".tmp"); name != kept && !slices.Contains(entries, name) || name == "config.json" {
 			foreign = append(foreign, entry.Name())
 		}
 	}
@@ -90,6 +93,7 @@ func Delete(folder Folder) (found bool, left []string, err error) {
 			}
 		}
 	}
+	_ = os.Remove(folder.etcdBackups()) // fails if there are snapshots, which are left, as is all that is not the plane's own
 	others, err := os.ReadDir(string(folder))
 	if err != nil {
 		return true, nil, err

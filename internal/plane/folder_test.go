@@ -53,6 +53,24 @@ func TestDeleteLeavesForeignFoldersAlone(t *testing.T) {
 	assert.FileExists(t, dir.path("letter"))
 }
 
+func TestSnapshotsOutliveTheStateTheyWereTakenWith(t *testing.T) {
+	folder := Folder(filepath.Join(t.TempDir(), "state"))
+	require.NoError(t, Configure(folder, stopped()))
+	require.NoError(t, os.MkdirAll(folder.etcdBackups(), 0o700))
+	write(t, folder, filepath.Join(kept, "snapshot"), "")
+	_, left, err := Delete(folder)
+	require.NoError(t, err)
+	assert.Equal(t, []string{kept}, left)
+	require.NoError(t, folder.Check(), "a new plane may take the folder over")
+
+	require.NoError(t, Configure(folder, stopped()))
+	require.NoError(t, os.Remove(filepath.Join(folder.etcdBackups(), "snapshot")))
+	_, left, err = Delete(folder)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+	assert.NoDirExists(t, string(folder))
+}
+
 func TestDeleteLeavesForeignFilesAlone(t *testing.T) {
 	folder := Folder(filepath.Join(t.TempDir(), "state"))
 	require.NoError(t, Configure(folder, stopped()))

@@ -14,7 +14,7 @@ import (
 // Supervise runs the plane of a folder in this process until the context ends. Each change is written to status.json and
 // handed to report, which may be nil.
 func Supervise(ctx context.Context, folder Folder, report func(Status)) error {
-	if err := os.MkdirAll(string(folder), 0o700); err != nil {
+	if err := os.MkdirAll(folder.etcdBackups(), 0o700); err != nil {
 		return fmt.Errorf("making the state folder: %w", err)
 	}
 	lock, err := filelock.Try(folder.lock())
