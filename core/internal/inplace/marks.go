@@ -33,6 +33,13 @@ func Arriving(m metav1.Object) bool {
 	return ok
 }
 
+// Receivable says whether there can be a MachineSet that goes on with the update of an arriving Machine: one of a
+// MachineDeployment, which counts it there.
+func Receivable(m metav1.Object) bool {
+	owner := metav1.GetControllerOf(m)
+	return owner != nil && owner.Kind == "MachineSet" && m.GetLabels()[clusterv1.MachineDeploymentNameLabel] != ""
+}
+
 // Awaited says whether a MachineSet counts an arriving Machine already.
 func Awaited(set, m metav1.Object) bool {
 	return slices.Contains(lifecycle.List(set.GetAnnotations()[clusterv1.AcknowledgedMoveAnnotation]), m.GetName())
@@ -61,6 +68,9 @@ func Begin(m metav1.Object) {
 	set(m, clusterv1.UpdateInProgressAnnotation, "")
 	unset(m, clusterv1.PendingAcknowledgeMoveAnnotation)
 }
+
+// Refuse says that nobody waits for a Machine that is marked as handed over.
+func Refuse(m metav1.Object) { unset(m, clusterv1.PendingAcknowledgeMoveAnnotation) }
 
 // Mark marks an object that belongs to a Machine in update.
 func Mark(o metav1.Object) { set(o, clusterv1.UpdateInProgressAnnotation, "") }

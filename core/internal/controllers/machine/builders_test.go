@@ -11,6 +11,8 @@ import (
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/contract/labels"
+	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/core/internal/drain"
 	"github.com/slipway-capi/slipway/core/internal/volumes"
 )
@@ -139,6 +141,8 @@ func deployed(setVersion, deploymentVersion string) change {
 		w.MachineSet, w.MachineDeployment = &clusterv1.MachineSet{}, &clusterv1.MachineDeployment{}
 		w.MachineSet.Spec.Template.Spec.Version, w.MachineDeployment.Spec.Template.Spec.Version = setVersion, deploymentVersion
 		w.Machine.Spec.Version = setVersion
+		w.Machine.Labels = labels.Merge(w.Machine.Labels, map[string]string{clusterv1.MachineDeploymentNameLabel: "md"})
+		w.Machine.OwnerReferences = []metav1.OwnerReference{ownership.ControllerReference(w.MachineSet, clusterv1.GroupVersion.WithKind("MachineSet"))}
 		w.Node.Node.Status.NodeInfo.KubeletVersion = setVersion
 	}
 }

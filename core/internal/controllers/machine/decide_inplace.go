@@ -44,10 +44,13 @@ const (
 	running        // its extension is at work
 	finished       // the marks have still to go
 	orphaned       // a mark that no update has left: those set and take it together with another
+	stray          // handed to nobody: only sets of a MachineDeployment hand Machines over
 )
 
 func stageOf(m *clusterv1.Machine) stage {
 	switch marked, pending := inplace.Marked(m), inplace.Pending(m); {
+	case inplace.Arriving(m) && !inplace.Receivable(m):
+		return stray
 	case inplace.Arriving(m):
 		return handed
 	case marked && pending:
@@ -90,6 +93,8 @@ func (d *Decision) update(w World) {
 		d.proceed(w, func(m *clusterv1.Machine) { inplace.End(m) })
 	case orphaned:
 		d.proceed(w, func(m *clusterv1.Machine) { inplace.Unmark(m) })
+	case stray:
+		d.proceed(w, func(m *clusterv1.Machine) { inplace.Refuse(m) })
 	case idle:
 		d.unmark(w)
 	}

@@ -127,14 +127,26 @@ func TestFailuresAreTriedLaterAndLater(t *testing.T) {
 //
 // Conformance: MA-46
 func TestMarksOfNobodyGo(t *testing.T) {
-	d := Decide(world(machineWith(func(m *clusterv1.Machine) { inplace.Mark(m) })))
-	var to []*clusterv1.Machine
-	for _, a := range d.Actions {
-		if p, ok := a.(Proceed); ok {
-			to = append(to, p.To)
-		}
+	for name, mark := range map[string]func(*clusterv1.Machine){
+		"in update":                      func(m *clusterv1.Machine) { inplace.Mark(m) },
+		"handed over, but not from here": func(m *clusterv1.Machine) { inplace.HandOver(m) },
+		"handed over, and no set": func(m *clusterv1.Machine) {
+			inplace.HandOver(m)
+			m.Labels = map[string]string{clusterv1.MachineDeploymentNameLabel: "md"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world(machineWith(mark))
+			for range 3 {
+				d := Decide(w)
+				assert.False(t, conditions.IsTrue(d.Machine, clusterv1.MachineUpdatingCondition))
+				for _, a := range d.Actions {
+					if p, ok := a.(Proceed); ok {
+						w.Machine = p.To
+					}
+				}
+			}
+			assert.False(t, inplace.Updating(w.Machine), "%v", w.Machine.Annotations)
+		})
 	}
-	require.Len(t, to, 1)
-	assert.False(t, inplace.Updating(to[0]))
-	assert.False(t, conditions.IsTrue(d.Machine, clusterv1.MachineUpdatingCondition))
 }

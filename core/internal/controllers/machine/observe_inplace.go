@@ -43,7 +43,7 @@ func (c *Controller) askExtension(ctx context.Context, w World) (UpdateView, err
 func (c *Controller) callExtension(ctx context.Context, w World) UpdateView {
 	view := UpdateView{Asked: true}
 	if c.Hooks == nil {
-		view.Err = errors.New("updates in place are off (feature gates RuntimeSDK and InPlaceUpdates)")
+		view.Err = errors.New("updates in place are off: switch the feature gates RuntimeSDK and InPlaceUpdates on, or delete the Machine to have it replaced")
 		return view
 	}
 	response, handler, err := hookcall.Sole(ctx, c.Hooks, hook.UpdateMachine, w.Machine.Namespace, updateRequest(w))

@@ -48,7 +48,9 @@ func (Start) isAction() {}
 
 // counted are the Machines among the replicas of the set: those that were handed to it count once its deployment says so.
 func (w World) counted() []*clusterv1.Machine {
-	return slices.DeleteFunc(slices.Clone(w.Machines), func(m *clusterv1.Machine) bool { return inplace.Arriving(m) && !inplace.Awaited(w.Set, m) })
+	return slices.DeleteFunc(slices.Clone(w.Machines), func(m *clusterv1.Machine) bool {
+		return inplace.Arriving(m) && inplace.Receivable(m) && !inplace.Awaited(w.Set, m)
+	})
 }
 
 // handsOver says whether the set hands what it has too many over instead of deleting it.

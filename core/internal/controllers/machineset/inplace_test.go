@@ -94,6 +94,17 @@ func TestBothSidesAgree(t *testing.T) {
 	}
 }
 
+// TestMarkedAsHandedOverByHand: a Machine of a set without a deployment has come from nowhere. It stays among the replicas.
+//
+// Conformance: MS-64
+func TestMarkedAsHandedOverByHand(t *testing.T) {
+	w := world(2, machine("a"), machine("b", handed))
+	delete(w.Machines[1].Labels, clusterv1.MachineDeploymentNameLabel)
+	d := Decide(w)
+	assert.Empty(t, toldOf(d))
+	assert.EqualValues(t, 2, *d.Set.Status.Replicas)
+}
+
 // TestArrivingMachines: they count once the deployment says so, and then their update begins.
 //
 // Conformance: MS-64

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/machines"
 )
@@ -60,7 +61,10 @@ func (w Webhook) ValidateCreate(_ context.Context, controlPlane *controlplanev1.
 // still be able to get labels and to lose its finalizer.
 func (w Webhook) ValidateUpdate(_ context.Context, before, after *controlplanev1.KubeadmControlPlane) (admission.Warnings, error) {
 	if reflect.DeepEqual(before.Spec, after.Spec) {
-		return nil, nil
+		if before.Annotations[clusterv1.InPlaceUpdatesAnnotation] == after.Annotations[clusterv1.InPlaceUpdatesAnnotation] {
+			return nil, nil
+		}
+		return nil, invalid(after, validateInPlaceUpdates(after.Annotations))
 	}
 	return append(warnings(after), staleDNS(before, after)...), invalid(after, ValidateUpdate(before, after, w.Options))
 }

@@ -40,7 +40,20 @@ func Validate(controlPlane *controlplanev1.KubeadmControlPlane, options Options)
 	problems = append(problems, validateNaming(controlPlane.Spec.MachineNaming.Template, controlPlane.Name, spec.Child("machineNaming", "template"))...)
 	problems = append(problems, validateClusterConfiguration(controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration,
 		spec.Child("kubeadmConfigSpec", "clusterConfiguration"))...)
+	problems = append(problems, validateInPlaceUpdates(controlPlane.Annotations)...)
 	return append(problems, validateConfig(controlPlane.Spec.KubeadmConfigSpec, spec.Child("kubeadmConfigSpec"), options)...)
+}
+
+// validateInPlaceUpdates refuses a promise that would not be kept: Machines of a control plane are replaced for what differs.
+func validateInPlaceUpdates(annotations map[string]string) field.ErrorList {
+	path := field.NewPath("metadata", "annotations").Key(clusterv1.InPlaceUpdatesAnnotation)
+	switch policy, ok := annotations[clusterv1.InPlaceUpdatesAnnotation]; {
+	case policy == clusterv1.InPlaceUpdatesRequire:
+		return field.ErrorList{field.Forbidden(path, "the Machines of a control plane cannot be updated in place by extensions")}
+	case ok && policy != clusterv1.InPlaceUpdatesPrefer && policy != clusterv1.InPlaceUpdatesNever:
+		return field.ErrorList{field.NotSupported(path, policy, []string{clusterv1.InPlaceUpdatesPrefer, clusterv1.InPlaceUpdatesNever})}
+	}
+	return nil
 }
 
 // ValidateUpdate refuses a change that cannot work.

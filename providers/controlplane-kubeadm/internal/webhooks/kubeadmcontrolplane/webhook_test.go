@@ -33,6 +33,10 @@ func surge(value intstr.IntOrString) func(*cp) {
 	return func(c *cp) { c.Spec.Rollout.Strategy.RollingUpdate.MaxSurge = &value }
 }
 
+func inPlace(policy string) func(*cp) {
+	return func(c *cp) { c.Annotations = map[string]string{clusterv1.InPlaceUpdatesAnnotation: policy} }
+}
+
 // Conformance: CP-90
 func TestDefaults(t *testing.T) {
 	c := &cp{}
@@ -100,6 +104,10 @@ func TestValidate(t *testing.T) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration.Etcd.External.Endpoints = []string{"https://e"}
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration.Etcd.Local.ImageTag = "3.7"
 		}, Options{}, []string{config + "clusterConfiguration.etcd.local"}},
+		{"in place where possible", inPlace("Prefer"), Options{}, nil},
+		{"in place, never", inPlace("Never"), Options{}, nil},
+		{"in place, required", inPlace("Require"), Options{}, []string{"metadata.annotations[slipway.dev/in-place-updates]"}},
+		{"in place, misspelt", inPlace("prefer"), Options{}, []string{"metadata.annotations[slipway.dev/in-place-updates]"}},
 		{"taints without gate", taint("a"), Options{}, []string{"spec.machineTemplate.spec.taints"}},
 		{"taints", taint("a"), all, nil},
 		{"out of service", taint("node.kubernetes.io/out-of-service"), all, nil},
@@ -249,4 +257,16 @@ func TestAnUpgradeThatLeavesCoreDNSBehindIsTold(t *testing.T) {
 	assert.Empty(t, tell("v1.37.2", "v1.14.6", nil), "it moves, too")
 	assert.Empty(t, tell("v1.36.4", "", nil), "a patch version")
 	assert.Empty(t, tell("v1.37.2", "", map[string]string{controlplanev1.SkipCoreDNSAnnotation: ""}), "the user takes care of it")
+}
+
+// TestPolicyOfUpdatesInPlace: it is judged when it changes, also without a change of the spec; what is stored stays deletable.
+func TestPolicyOfUpdatesInPlace(t *testing.T) {
+	plain, required := valid(), valid()
+	inPlace(clusterv1.InPlaceUpdatesRequire)(required)
+	_, err := Webhook{}.ValidateUpdate(t.Context(), plain, required)
+	require.ErrorContains(t, err, "metadata.annotations[slipway.dev/in-place-updates]")
+	_, err = Webhook{}.ValidateUpdate(t.Context(), required, required)
+	require.NoError(t, err)
+	_, err = Webhook{}.ValidateUpdate(t.Context(), required, plain)
+	require.NoError(t, err)
 }
