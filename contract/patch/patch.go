@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,6 +42,8 @@ type settings struct {
 	owned map[string]bool
 	// only says that the rest of the status is another controller's.
 	only bool
+	// with are fields of status that a writer of conditions writes as well, without those that another writer writes.
+	with, without [][]string
 }
 
 // Owned names the condition types that this writer sets. One of them that is missing now disappears from the object;
@@ -59,6 +63,14 @@ func OwnedOnly(conditionTypes ...string) Option {
 		Owned(conditionTypes...)(s)
 		s.only = true
 	}
+}
+
+// With names a field of status, by its path, that a writer with [OwnedOnly] writes besides its conditions.
+func With(path ...string) Option { return func(s *settings) { s.with = append(s.with, path) } }
+
+// Without names a field of status, by its path, that is another controller's.
+func Without(path ...string) Option {
+	return func(s *settings) { s.without = append(s.without, path) }
 }
 
 // Finish writes the difference between the object now and when [Begin] saw it: at most one patch of metadata and spec
@@ -91,7 +103,7 @@ func (h *Helper) Finish(ctx context.Context, obj client.Object, opts ...Option) 
 		}
 	}
 	if !equality.Semantic.DeepEqual(oldStatus, newStatus) {
-		if err := h.applyStatus(ctx, obj, oldStatus, newStatus); err != nil {
+		if err := h.applyStatus(ctx, obj, oldStatus, newStatus, s); err != nil {
 			return err
 		}
 	}
@@ -119,6 +131,14 @@ func ownStatus(obj map[string]any, s settings) map[string]any {
 			out[k] = v
 		}
 	}
+	for _, path := range s.with {
+		if value, found, err := unstructured.NestedFieldCopy(status, path...); found && err == nil {
+			place(out, value, path)
+		}
+	}
+	for _, path := range s.without {
+		out = drop(out, path)
+	}
 	list, ok := out["conditions"].([]any)
 	if !ok {
 		return out
@@ -137,6 +157,40 @@ func ownStatus(obj map[string]any, s settings) map[string]any {
 	if mine == nil {
 		delete(out, "conditions")
 	}
+	return out
+}
+
+// place puts a value at a path, with all that is above it.
+func place(status map[string]any, value any, path []string) {
+	for _, name := range path[:len(path)-1] {
+		inner, ok := status[name].(map[string]any)
+		if !ok {
+			inner = map[string]any{}
+			status[name] = inner
+		}
+		status = inner
+	}
+	status[path[len(path)-1]] = value
+}
+
+// drop is a status without a field, and without what only held that.
+func drop(status map[string]any, path []string) map[string]any {
+	value, there := status[path[0]]
+	if !there {
+		return status
+	}
+	out := maps.Clone(status)
+	inner, ok := value.(map[string]any)
+	if len(path) > 1 && !ok {
+		return status
+	}
+	if len(path) > 1 {
+		if inner = drop(inner, path[1:]); len(inner) > 0 {
+			out[path[0]] = inner
+			return out
+		}
+	}
+	delete(out, path[0])
 	return out
 }
 

@@ -206,6 +206,69 @@ func TestOneConditionOnAnObjectOfAnotherController(t *testing.T) {
 	assert.True(t, conditions.Has(stored(t, m), mine[0]))
 }
 
+// TestOneFieldOfAnotherController: two writers share an object of the status, each with fields of its own, and neither takes the
+// other's away or brings an old value back.
+//
+// Conformance: TP-39
+func TestOneFieldOfAnotherController(t *testing.T) {
+	ctx := t.Context()
+	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace(t), Name: "c"}, Spec: clusterv1.ClusterSpec{
+		InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "DevCluster", Name: "c"}}}
+	require.NoError(t, env.Client.Create(ctx, cluster))
+	read := func() *clusterv1.Cluster {
+		out := &clusterv1.Cluster{}
+		require.NoError(t, env.Client.Get(ctx, client.ObjectKeyFromObject(cluster), out))
+		return out
+	}
+	finish := func(owner string, before, after *clusterv1.Cluster, options ...patch.Option) int {
+		c := count()
+		require.NoError(t, patch.Begin(c, owner, before).Finish(ctx, after, options...))
+		return c.writes
+	}
+	host := func(before *clusterv1.Cluster, replicas int32) int {
+		after := before.DeepCopy()
+		after.Status.Phase, after.Status.ControlPlane = "Provisioned", nil // built anew each time
+		if replicas > 0 {
+			after.Status.ControlPlane = &clusterv1.ClusterControlPlaneStatus{Replicas: &replicas}
+		}
+		return finish("host", before, after, patch.Without("controlPlane", "upgradePlan"))
+	}
+	guest := func(before *clusterv1.Cluster, versions ...string) int {
+		after := before.DeepCopy()
+		if after.Status.ControlPlane == nil && len(versions) > 0 {
+			after.Status.ControlPlane = &clusterv1.ClusterControlPlaneStatus{}
+		}
+		if after.Status.ControlPlane != nil {
+			after.Status.ControlPlane.UpgradePlan = nil
+			for _, v := range versions {
+				after.Status.ControlPlane.UpgradePlan = append(after.Status.ControlPlane.UpgradePlan, clusterv1.UpgradeStep{Version: v})
+			}
+		}
+		return finish("guest", before, after, patch.OwnedOnly(clusterv1.ClusterTopologyReconciledCondition), patch.With("controlPlane", "upgradePlan"))
+	}
+
+	early := read()
+	assert.Zero(t, guest(early), "nothing to tell")
+	assert.Equal(t, 1, guest(early, "v1", "v2"), "it may be the first")
+	assert.Equal(t, 1, host(read(), 3))
+	assert.Len(t, read().Status.ControlPlane.UpgradePlan, 2, "the host leaves it")
+	assert.Zero(t, host(read(), 3))
+	assert.Equal(t, 1, host(read(), 5))
+	late := read()
+	assert.Equal(t, 1, host(read(), 6))
+	assert.Equal(t, 1, guest(late, "v2"), "from an old state")
+	assert.EqualValues(t, 6, *read().Status.ControlPlane.Replicas, "the number is not the guest's business")
+	assert.Equal(t, []clusterv1.UpgradeStep{{Version: "v2"}}, read().Status.ControlPlane.UpgradePlan)
+	assert.Equal(t, 1, guest(read()))
+	assert.Empty(t, read().Status.ControlPlane.UpgradePlan)
+	assert.EqualValues(t, 6, *read().Status.ControlPlane.Replicas)
+	assert.Equal(t, 1, guest(read(), "v3"))
+	assert.Equal(t, 1, host(read(), 0))
+	assert.Equal(t, []clusterv1.UpgradeStep{{Version: "v3"}}, read().Status.ControlPlane.UpgradePlan, "the host's numbers go, the plan stays")
+	assert.Equal(t, 1, guest(read()))
+	assert.Nil(t, read().Status.ControlPlane)
+}
+
 func TestFinishTwice(t *testing.T) {
 	c, m := count(), newMachine(t)
 	h := patch.Begin(c, "machine", m)

@@ -14,7 +14,7 @@ import (
 )
 
 // applyStatus applies the status and makes sure that what was there before and is not wanted any more is gone.
-func (h *Helper) applyStatus(ctx context.Context, obj client.Object, before, wanted map[string]any) error {
+func (h *Helper) applyStatus(ctx context.Context, obj client.Object, before, wanted map[string]any, s settings) error {
 	gvk, err := apiutil.GVKForObject(obj, h.client.Scheme())
 	if err != nil {
 		return fmt.Errorf("finding the kind of %s: %w", obj.GetName(), err)
@@ -42,7 +42,7 @@ func (h *Helper) applyStatus(ctx context.Context, obj client.Object, before, wan
 		}
 	}
 	if err == nil {
-		err = h.removeRest(ctx, target, before, wanted)
+		err = h.removeRest(ctx, target, before, wanted, s)
 	}
 	switch {
 	case apierrors.IsNotFound(err) && obj.GetDeletionTimestamp() != nil:
@@ -77,7 +77,7 @@ func (h *Helper) endShared(ctx context.Context, target *unstructured.Unstructure
 
 // removeRest takes away what an apply could not: fields that were in the object before, are not wanted any more, and yet stay because another
 // writer, or this one under an older way of writing, is recorded as an owner too. It is rare, and the only case of a third request.
-func (h *Helper) removeRest(ctx context.Context, target *unstructured.Unstructured, before, wanted map[string]any) error {
+func (h *Helper) removeRest(ctx context.Context, target *unstructured.Unstructured, before, wanted map[string]any, s settings) error {
 	stored, _ := target.Object["status"].(map[string]any)
 	unwanted := map[string]any{}
 	for key := range before {
@@ -89,6 +89,12 @@ func (h *Helper) removeRest(ctx context.Context, target *unstructured.Unstructur
 		}
 	}
 	nested(before, wanted, stored, unwanted)
+	for _, path := range s.with {
+		onlyField(path, before, wanted, stored, unwanted)
+	}
+	for _, path := range s.without {
+		keepField(path, before, stored, unwanted)
+	}
 	change := map[string]any{"status": unwanted}
 	if list, changed := withoutDropped(stored, before, wanted); changed {
 		unwanted["conditions"] = list
@@ -103,6 +109,35 @@ func (h *Helper) removeRest(ctx context.Context, target *unstructured.Unstructur
 		return err
 	}
 	return h.client.Status().Patch(ctx, target, client.RawPatch(types.MergePatchType, body), client.FieldOwner(h.owner))
+}
+
+// onlyField lets a writer of a single field take away that field, but not what other writers have beside it.
+func onlyField(path []string, before, wanted, stored, unwanted map[string]any) {
+	if _, keep := wanted[path[0]]; keep || len(path) == 1 {
+		return
+	}
+	delete(unwanted, path[0])
+	_, had, _ := unstructured.NestedFieldNoCopy(before, path...)
+	_, there, _ := unstructured.NestedFieldNoCopy(stored, path...)
+	if had && there {
+		place(unwanted, nil, path)
+	}
+}
+
+// keepField lets a writer take away all that it had in an object of the status, but not the field of another writer in there.
+func keepField(path []string, before, stored, unwanted map[string]any) {
+	value, all := unwanted[path[0]]
+	if _, there, _ := unstructured.NestedFieldNoCopy(stored, path...); !there || !all || value != nil {
+		return
+	}
+	delete(unwanted, path[0])
+	old, _ := before[path[0]].(map[string]any)
+	now, _ := stored[path[0]].(map[string]any)
+	for name := range old {
+		if _, there := now[name]; there {
+			place(unwanted, nil, []string{path[0], name})
+		}
+	}
 }
 
 // nested finds unwanted fields inside objects that stay.

@@ -107,10 +107,16 @@ func heartbeat(node corev1.Node) time.Time {
 // renamed is a copy of a quick-start manifest for the cluster of the test.
 func renamed(t *testing.T, manifest string) string {
 	t.Helper()
+	return named(t, manifest, clusterName)
+}
+
+// named is a copy of a quick-start manifest for a cluster of another name.
+func named(t *testing.T, manifest, name string) string {
+	t.Helper()
 	content, err := os.ReadFile(filepath.Join(root, manifest))
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "cluster.yaml")
-	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(content), "quickstart", clusterName)), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(content), "quickstart", name)), 0o600))
 	return file
 }
 

@@ -70,6 +70,22 @@ func (o *options) addNamespace(cmd *cobra.Command, namespace *string) {
 	})
 }
 
+// oneCluster demands the name of a Cluster, and says which there are.
+func (o *options) oneCluster(namespace *string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch len(args) {
+		case 1:
+			return nil
+		case 0:
+			if names := o.names(cmd.Context(), clusterResource, *namespace); len(names) > 0 {
+				return fmt.Errorf("name a cluster: `%s CLUSTER`, where CLUSTER is one of: %s", cmd.CommandPath(), strings.Join(names, ", "))
+			}
+			return fmt.Errorf("name a cluster: `%s CLUSTER`", cmd.CommandPath())
+		}
+		return fmt.Errorf("one cluster at a time: `%s CLUSTER`, not %s", cmd.CommandPath(), strings.Join(args, " and "))
+	}
+}
+
 // completeCluster offers the Clusters of the namespace as the one argument of a command.
 func (o *options) completeCluster(namespace *string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -85,6 +85,19 @@ func TestWatchOfNothing(t *testing.T) {
 	assert.ErrorContains(t, err, "there is no Cluster nope in namespace default; there are: one, ")
 }
 
+func TestACommandOfOneClusterSaysWhichThereAre(t *testing.T) {
+	config := management(t)
+	for want, args := range map[string][]string{
+		"name a cluster: `slipway watch CLUSTER`, where CLUSTER is one of: one, two":       {"watch"},
+		"name a cluster: `slipway get kubeconfig CLUSTER`, where CLUSTER is one of: three": {"get", "kubeconfig", "-n", "team"},
+		"name a cluster: `slipway watch CLUSTER`":                                          {"watch", "-n", "none"},
+		"one cluster at a time: `slipway get kubeconfig CLUSTER`, not one and two":         {"get", "kubeconfig", "one", "two"},
+	} {
+		_, _, err := run(t, append(args, "--kubeconfig", config)...)
+		assert.EqualError(t, err, want)
+	}
+}
+
 func TestUnknownClusters(t *testing.T) {
 	wanted := types.NamespacedName{Namespace: "ns", Name: "c"}
 	assert.EqualError(t, unknownCluster(wanted, nil), "there is no Cluster c in namespace ns, nor any other")

@@ -22,7 +22,7 @@ func newGet(o *options) *cobra.Command {
 		Short: "Print the administrator's kubeconfig of a workload cluster",
 		Example: "  slipway get kubeconfig my-cluster --write-to my-cluster.kubeconfig\n" +
 			"  kubectl --kubeconfig my-cluster.kubeconfig get nodes",
-		Args: cobra.ExactArgs(1),
+		Args: o.oneCluster(&namespace),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			config, current, err := o.connect()
 			if err != nil {

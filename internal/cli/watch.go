@@ -23,7 +23,7 @@ func newWatch(o *options) *cobra.Command {
 		Long: "Shows the objects of a cluster as a tree that follows every change on a terminal, and elsewhere a line per step.\n" +
 			"Ends when the Cluster is deleted, and with --until-ready when it is ready: available, all Nodes there, and nothing rolling out, scaling\n" +
 			"or out of date.",
-		Args: cobra.ExactArgs(1),
+		Args: o.oneCluster(&namespace),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			config, current, err := o.connect()
 			if err != nil {

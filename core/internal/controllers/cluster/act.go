@@ -26,7 +26,8 @@ func (c *Controller) act(ctx context.Context, before *clusterv1.Cluster, d Decis
 	for _, a := range d.Actions {
 		out.Note(c.carryOut(ctx, before, a))
 	}
-	out.Note(patch.Begin(c.Client, FieldOwner, before).Finish(ctx, d.Cluster, patch.Owned(ownConditions...)))
+	out.Note(patch.Begin(c.Client, FieldOwner, before).Finish(ctx, d.Cluster, patch.Owned(ownConditions...),
+		patch.Without("controlPlane", "upgradePlan"), patch.Without("workers", "upgradePlan"))) // those are the topology controller's
 	if d.Cluster.ResourceVersion != before.ResourceVersion && len(d.Cluster.Finalizers) > 0 {
 		c.writes.Wrote(d.Cluster, time.Now())
 	}

@@ -105,7 +105,24 @@ func (d *Decision) rollingOut(w World) metav1.Condition {
 	for _, line := range d.Kept {
 		lines = append(lines, "* "+line)
 	}
+	lines = append(lines, blocked(w)...)
 	return condition(clusterv1.RollingOutCondition, metav1.ConditionTrue, clusterv1.RollingOutReason, fmt.Sprintf("Rolling out %d not up-to-date replicas\n%s", n, strings.Join(lines, "\n")))
+}
+
+// blocked repeats what stands in the way of new Machines of each set, as the sets tell it below their first line.
+func blocked(w World) []string {
+	var out []string
+	for _, s := range w.Sets {
+		c := conditions.Get(s, clusterv1.ScalingUpCondition)
+		if c == nil || c.Status != metav1.ConditionTrue {
+			continue
+		}
+		for _, reason := range strings.Split(c.Message, "\n")[1:] {
+			out = append(out, "* MachineSet "+s.Name+" waits: "+strings.TrimPrefix(reason, "* "))
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 func (d *Decision) scaling(w World) (up, down metav1.Condition) {
@@ -121,6 +138,7 @@ func (d *Decision) scaling(w World) (up, down metav1.Condition) {
 		if len(d.Missing) > 0 {
 			message += " is blocked because these do not exist: " + strings.Join(d.Missing, ", ")
 		}
+		message = strings.Join(append([]string{message}, blocked(w)...), "\n")
 		up = condition(clusterv1.ScalingUpCondition, metav1.ConditionTrue, clusterv1.ScalingUpReason, message)
 	case current > target:
 		down = condition(clusterv1.ScalingDownCondition, metav1.ConditionTrue, clusterv1.ScalingDownReason, fmt.Sprintf("Scaling down from %d to %d replicas", current, target))

@@ -1,6 +1,7 @@
 package machinedeployment
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,6 +24,14 @@ func judged(messages ...string) worldOption {
 			conditions.Set(m, condition(clusterv1.ReadyCondition, metav1.ConditionTrue, "Test", ""))
 			w.Machines = append(w.Machines, m)
 		}
+	}
+}
+
+// waits lets the first set have what stands in the way of new Machines.
+func waits(reasons ...string) worldOption {
+	return func(w *World) {
+		conditions.Set(w.Sets[0], condition(clusterv1.ScalingUpCondition, metav1.ConditionTrue, clusterv1.ScalingUpReason,
+			"Scaling up from 2 to 3 replicas is blocked because:\n* "+strings.Join(reasons, "\n* ")))
 	}
 }
 
@@ -49,6 +58,9 @@ func TestConditions(t *testing.T) {
 			"Rolling out 2 not up-to-date replicas\n* Version v1, v2 required\n* A differs"},
 		{"what blocks a rollout", clusterv1.RollingOutCondition, rollout(oldSet(1, 1, 1), missing, judged("* A differs")), metav1.ConditionTrue,
 			"Rolling out 1 not up-to-date replicas\n* A differs\n* Blocked because these do not exist: FakeMachineTemplate b"},
+		{"what its sets wait for blocks a rollout", clusterv1.RollingOutCondition, rollout(newestSet(3, 2, 2), waits("the control plane is upgraded", "y"), judged("* A differs")), metav1.ConditionTrue,
+			"Rolling out 1 not up-to-date replicas\n* A differs\n* MachineSet new waits: the control plane is upgraded\n* MachineSet new waits: y"},
+		{"and scaling up", clusterv1.ScalingUpCondition, rollout(newestSet(3, 2, 2), waits("y")), metav1.ConditionTrue, "Scaling up from 2 to 3 replicas\n* MachineSet new waits: y"},
 		{"scaling up", clusterv1.ScalingUpCondition, rollout(newestSet(3, 2, 2)), metav1.ConditionTrue, "Scaling up from 2 to 3 replicas"},
 		{"what blocks scaling up", clusterv1.ScalingUpCondition, rollout(missing), metav1.ConditionTrue,
 			"Scaling up from 0 to 3 replicas is blocked because these do not exist: FakeMachineTemplate b"},

@@ -36,13 +36,21 @@ func (c *Controller) act(ctx context.Context, cluster *clusterv1.Cluster, d Deci
 	if d.Condition != nil {
 		after := cluster.DeepCopy()
 		conditions.Set(after, *d.Condition)
-		owned := patch.Owned(clusterv1.ClusterTopologyReconciledCondition)
-		err = errors.Join(err, patch.Begin(c.Client, FieldOwner, cluster).Finish(ctx, after, owned))
+		if d.Plans != nil {
+			d.Plans.tell(&after.Status)
+		}
+		err = errors.Join(err, c.finish(ctx, cluster, after))
 	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: d.After}, nil
+}
+
+// finish writes a Cluster of which this controller has one condition and the plans of upgrades; the rest of its status is another's.
+func (c *Controller) finish(ctx context.Context, before, after *clusterv1.Cluster) error {
+	return patch.Begin(c.Client, FieldOwner, before).Finish(ctx, after, patch.OwnedOnly(clusterv1.ClusterTopologyReconciledCondition),
+		patch.With("controlPlane", "upgradePlan"), patch.With("workers", "upgradePlan"))
 }
 
 // conflictPause is how long to wait after a conflict if no event comes first.
@@ -55,7 +63,7 @@ func (c *Controller) carryOut(ctx context.Context, cluster *clusterv1.Cluster, a
 	case Refer:
 		after := cluster.DeepCopy()
 		after.Spec.InfrastructureRef, after.Spec.ControlPlaneRef = a.Infrastructure, a.ControlPlane
-		if err := patch.Begin(c.Client, FieldOwner, cluster).Finish(ctx, after, patch.Owned(clusterv1.ClusterTopologyReconciledCondition)); err != nil {
+		if err := c.finish(ctx, cluster, after); err != nil {
 			return err
 		}
 		after.DeepCopyInto(cluster)
@@ -75,7 +83,7 @@ func (c *Controller) carryOut(ctx context.Context, cluster *clusterv1.Cluster, a
 			after.Annotations = map[string]string{}
 		}
 		after.Annotations[runtimev1.OkToDeleteAnnotation] = ""
-		return patch.Begin(c.Client, FieldOwner, cluster).Finish(ctx, after, patch.Owned(clusterv1.ClusterTopologyReconciledCondition))
+		return c.finish(ctx, cluster, after)
 	}
 	return fmt.Errorf("unknown action %T", action)
 }

@@ -45,6 +45,7 @@ func Decide(w World) Decision {
 	d.note(w)
 	condition := describe(w, w.Versions)
 	d.Condition = &condition
+	d.Plans = plansOf(w)
 	if len(w.Lifecycle.Waits) > 0 {
 		d.blocked(w.Lifecycle)
 	}

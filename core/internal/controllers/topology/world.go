@@ -53,6 +53,8 @@ type Decision struct {
 	Actions []Action
 	// Condition is TopologyReconciled; nil leaves it as it is.
 	Condition *metav1.Condition
+	// Plans are the versions that are still to be gone through; nil leaves them as they are.
+	Plans *Plans
 	// After is when to look again even if nothing happens; zero is never.
 	After time.Duration
 	Err   error
