@@ -44,7 +44,7 @@ type Controller struct {
 
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=devmachinepools;devmachinepools/status,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=devmachinepools/finalizers,verbs=update
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=devmachines,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=devmachines,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters;machinepools,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups="";events.k8s.io,resources=events,verbs=create;patch
@@ -191,6 +191,8 @@ func (c *Controller) carryOut(ctx context.Context, pool *infrav1.DevMachinePool,
 		c.writes.Created(key, a.Dev.Name, time.Now())
 		c.tell(pool, "Created DevMachine "+a.Dev.Name, a.Why)
 		return nil
+	case Own:
+		return patch.Begin(c.Client, FieldOwner, a.Before).Finish(ctx, a.After)
 	case Remove:
 		var target client.Object = a.Member.Dev
 		if a.Member.Machine != nil {

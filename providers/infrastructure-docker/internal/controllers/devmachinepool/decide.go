@@ -34,6 +34,7 @@ func Decide(w World) Decision {
 		// The finalizer is stored before anything is made; the write wakes us again.
 		d.Pool.Finalizers = append(d.Pool.Finalizers, infrav1.MachinePoolFinalizer)
 	default:
+		d.own(w)
 		d.keep(w)
 		d.describe(w)
 	}
@@ -50,6 +51,23 @@ func (d *Decision) delete(w World) {
 		return
 	}
 	d.Pool.Finalizers = slices.DeleteFunc(d.Pool.Finalizers, func(f string) bool { return f == infrav1.MachinePoolFinalizer })
+}
+
+// own makes the pool an owner of its members again where a restore from a backup or somebody else has taken that away.
+func (d *Decision) own(w World) {
+	for _, m := range w.alive() {
+		after := m.Dev.DeepCopy()
+		if ownership.Ensure(after, poolReference(w.Pool)) {
+			d.Actions = append(d.Actions, Own{Before: m.Dev, After: after})
+		}
+	}
+}
+
+// poolReference names the pool as an owner of a member. The controller of the member is its Machine.
+func poolReference(p *infrav1.DevMachinePool) metav1.OwnerReference {
+	ref, yes := ownership.Reference(p, infrav1.GroupVersion.WithKind(poolKind)), true
+	ref.BlockOwnerDeletion = &yes
+	return ref
 }
 
 // waits says what the pool waits for before it makes members, as a reason and a sentence.
@@ -149,7 +167,7 @@ func member(w World, name string) *infrav1.DevMachine {
 			clusterv1.MachinePoolNameLabel: labels.Value(w.Owner.Name), infrav1.DevMachinePoolNameLabel: labels.Value(w.Pool.Name),
 		}),
 		Annotations:     labels.Merge(template.Metadata.Annotations, map[string]string{infrav1.DevMachineVersionAnnotation: template.Spec.Version}),
-		OwnerReferences: []metav1.OwnerReference{ownership.ControllerReference(w.Pool, infrav1.GroupVersion.WithKind(poolKind))},
+		OwnerReferences: []metav1.OwnerReference{poolReference(w.Pool)},
 	}}
 	if w.inMemory() {
 		common := w.Pool.Spec.Backend.InMemory.DeepCopy()

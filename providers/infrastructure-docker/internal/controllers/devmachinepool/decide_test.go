@@ -12,6 +12,7 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/ownership"
 	infrav1 "github.com/slipway-capi/slipway/providers/infrastructure-docker/api/v1beta2"
 )
 
@@ -150,6 +151,28 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// TestOwnersOfMembersComeBack: whoever took the pool away from the owners of a member, or made it its controller.
+func TestOwnersOfMembersComeBack(t *testing.T) {
+	machine := metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "Machine", Name: "a", UID: "m", Controller: &yes}
+	for name, refs := range map[string][]metav1.OwnerReference{
+		"none": nil, "only its Machine": {machine}, "another pool of that name": {machine, {APIVersion: infrav1.GroupVersion.String(), Kind: poolKind, Name: "p", UID: "former"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world(with("a", func(m *Member) { m.Dev.OwnerReferences = refs }))
+			d := Decide(w)
+			require.Len(t, d.Actions, 1)
+			after := d.Actions[0].(Own).After
+			assert.True(t, ownership.Has(after, poolReference(w.Pool)))
+			assert.Equal(t, len(refs) > 0, ownership.Has(after, machine), "others stay")
+			w = world(with("a", func(m *Member) { m.Dev = after }))
+			assert.Empty(t, Decide(w).Actions)
+		})
+	}
+	for _, a := range Decide(world(deleting, with("a", func(m *Member) { m.Dev.OwnerReferences = nil }))).Actions {
+		assert.IsType(t, Remove{}, a)
+	}
+}
+
 func TestTheFinalizer(t *testing.T) {
 	bare := func(w *World) { w.Pool.Finalizers = nil }
 	d := Decide(world(bare, replicas(4)))
@@ -165,7 +188,7 @@ func TestANewMember(t *testing.T) {
 	m := member(world(), "x")
 	assert.Equal(t, map[string]string{"team": "blue", clusterv1.ClusterNameLabel: "c", clusterv1.MachinePoolNameLabel: "mp", infrav1.DevMachinePoolNameLabel: "p"}, m.Labels)
 	assert.Equal(t, "v1.37.0", m.Annotations[infrav1.DevMachineVersionAnnotation])
-	assert.True(t, metav1.IsControlledBy(m, world().Pool))
+	assert.Equal(t, []metav1.OwnerReference{poolReference(world().Pool)}, m.OwnerReferences)
 	assert.NotNil(t, m.Spec.Backend.InMemory)
 	assert.Nil(t, m.Spec.Backend.Docker)
 

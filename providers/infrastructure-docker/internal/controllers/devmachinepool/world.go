@@ -98,7 +98,11 @@ type Remove struct {
 	Why    decision.Why
 }
 
+// Own stores the owners of a member.
+type Own struct{ Before, After *infrav1.DevMachine }
+
 func (Create) isAction() {}
+func (Own) isAction()    {}
 func (Remove) isAction() {}
 
 func isTrue(b *bool) bool { return b != nil && *b }
