@@ -17,8 +17,12 @@ func (w *World) compute(ctx context.Context, extensions patches.Extensions) erro
 	if w.Lifecycle.HoldCreation {
 		return nil
 	}
+	return w.computeAt(ctx, w.versions(), extensions)
+}
+
+func (w *World) computeAt(ctx context.Context, versions upgrade.World, extensions patches.Extensions) error {
 	var err error
-	if w.Versions, err = upgrade.Decide(w.versions()); err != nil {
+	if w.Versions, err = upgrade.Decide(versions); err != nil {
 		return err
 	}
 	w.Topology, err = desired.Compute(ctx, desired.World{

@@ -61,7 +61,7 @@ spec:
 func TestMain(m *testing.M) {
 	files := fstest.MapFS{}
 	for group, kinds := range map[string][]string{
-		"infrastructure": {"FakeCluster", "FakeClusterTemplate", "FakeMachineTemplate"}, "bootstrap": {"FakeConfigTemplate"}, "controlplane": {"FakeControlPlane", "FakeControlPlaneTemplate"},
+		"infrastructure": {"FakeCluster", "FakeClusterTemplate", "FakeMachineTemplate", "FakeMachine"}, "bootstrap": {"FakeConfigTemplate", "FakeConfig"}, "controlplane": {"FakeControlPlane", "FakeControlPlaneTemplate"},
 	} {
 		for _, kind := range kinds {
 			files[kind+".yaml"] = &fstest.MapFile{Data: fmt.Appendf(nil, crd, kind, strings.ToLower(kind), group+".cluster.x-k8s.io")}

@@ -144,7 +144,7 @@ func (d *Decision) apply(have, want *unstructured.Unstructured) {
 		return
 	}
 	if differences := intent.Differences(have, want, FieldOwner); len(differences) > 0 {
-		d.Actions = append(d.Actions, Apply{Object: want, Because: because(differences)})
+		d.Actions = append(d.Actions, Apply{Object: want, Because: because(differences), Differences: differences})
 	}
 }
 

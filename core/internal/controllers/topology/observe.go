@@ -82,13 +82,21 @@ func blueprint(c *clusterv1.ClusterClass, get func(classRef) *unstructured.Unstr
 func (c *Controller) classTemplate(ctx context.Context, ref classRef, namespace string) (*unstructured.Unstructured, error) {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
-	if err := c.watcher.Watch(o.GroupVersionKind(), c.owned); err != nil {
+	if err := c.watch(o.GroupVersionKind()); err != nil {
 		return nil, err
 	}
 	if err := c.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: ref.Name}, o); err != nil {
 		return nil, fmt.Errorf("reading %s %s of the class: %w", ref.Kind, ref.Name, err)
 	}
 	return o, nil
+}
+
+// watch wakes the topology when objects of a kind change; one who only looks once watches nothing.
+func (c *Controller) watch(gvk schema.GroupVersionKind) error {
+	if c.watcher == nil {
+		return nil
+	}
+	return c.watcher.Watch(gvk, c.owned)
 }
 
 func (c *Controller) variables(ctx context.Context, w *World) error {
@@ -134,7 +142,7 @@ func (c *Controller) referred(ctx context.Context, cluster *clusterv1.Cluster, r
 	if err != nil {
 		return nil, "", err
 	}
-	if err := c.watcher.Watch(gvk, c.owned); err != nil {
+	if err := c.watch(gvk); err != nil {
 		return nil, "", err
 	}
 	obj, err := external.Get(ctx, c.Client, c.Resolver, ref, cluster.Namespace)

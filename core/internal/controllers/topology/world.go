@@ -9,6 +9,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/core/internal/runtime/lifecycle"
 	"github.com/slipway-capi/slipway/core/internal/topology/desired"
+	"github.com/slipway-capi/slipway/core/internal/topology/intent"
 	"github.com/slipway-capi/slipway/core/internal/topology/patches"
 	"github.com/slipway-capi/slipway/core/internal/topology/upgrade"
 )
@@ -68,8 +69,9 @@ type Apply struct {
 	Object *unstructured.Unstructured
 	// New says that the object does not exist.
 	New bool
-	// Because lists what differs.
-	Because string
+	// Because lists what differs, at most a few fields of it; Differences are all.
+	Because     string
+	Differences []intent.Difference
 }
 
 // Refer lets the Cluster refer to its infrastructure and its control plane.

@@ -54,7 +54,11 @@ func part(o *unstructured.Unstructured, below []string) any {
 	return value
 }
 
-type comparison struct{ found []Difference }
+type comparison struct {
+	found []Difference
+	// dropped are the paths of fields that an apply takes away.
+	dropped [][]string
+}
 
 func (c *comparison) differ(path string, have, want any) {
 	c.found = append(c.found, Difference{Path: path, Have: have, Want: want})
@@ -154,8 +158,10 @@ func (c *comparison) removed(have, want *unstructured.Unstructured, owner string
 			continue
 		}
 		set.Leaves().Iterate(func(p fieldpath.Path) {
-			if fields, ok := names(p); ok && within(fields, below) {
-				c.gone(have, want, fields)
+			if fields, ok := names(p); ok && within(fields, below) && gone(have, want, fields) {
+				h, _, _ := unstructured.NestedFieldNoCopy(have.Object, fields...)
+				c.differ(strings.Join(fields, "."), h, nil)
+				c.dropped = append(c.dropped, fields)
 			}
 		})
 	}
@@ -177,13 +183,12 @@ func within(fields, below []string) bool {
 	return len(fields) >= len(below) && slices.Equal(fields[:len(below)], below)
 }
 
-func (c *comparison) gone(have, want *unstructured.Unstructured, fields []string) {
+func gone(have, want *unstructured.Unstructured, fields []string) bool {
 	if _, wanted, err := unstructured.NestedFieldNoCopy(want.Object, fields...); wanted || err != nil {
-		return
+		return false
 	}
-	if h, there, err := unstructured.NestedFieldNoCopy(have.Object, fields...); there && err == nil {
-		c.differ(strings.Join(fields, "."), h, nil)
-	}
+	h, there, err := unstructured.NestedFieldNoCopy(have.Object, fields...)
+	return there && err == nil && h != nil
 }
 
 func join(path, key string) string {
