@@ -26,7 +26,7 @@ func (r *Renderer) admitClass(in *input, out *Result) error {
 	problems := clusterclass.Validate(in.class, nil, features())
 	schemas := r.kinds.Schemas()
 	warnings, found := clusterclass.ValidateTemplates(in.class, nil, clusterclass.Templates{Schemas: schemas, Unknown: undefined(in.class, schemas)})
-	out.Warnings = append(out.Warnings, warnings...)
+	out.Warnings = append(append(out.Warnings, warnings...), clusterclass.Strangers(in.class.Spec)...)
 	if problems = append(problems, found...); len(problems) > 0 {
 		return invalid(clusterv1.ClusterClassKind, in.class.Name, problems)
 	}

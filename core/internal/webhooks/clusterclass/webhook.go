@@ -33,6 +33,7 @@ func Register(mgr ctrl.Manager, features manager.Features) error {
 				return nil, nil, err
 			}
 			warnings, problems := ValidateTemplates(obj, before, templates)
+			warnings = append(warnings, Strangers(obj.Spec)...)
 			if before == nil {
 				return warnings, problems, nil
 			}
