@@ -64,7 +64,7 @@ func TestForeignFoldersAreLeftAlone(t *testing.T) {
 
 func TestWrongArguments(t *testing.T) {
 	tests := map[string][]string{
-		"accepts 1 arg(s)":                                  {"watch"},
+		"name a cluster: `slipway watch CLUSTER`":           {"watch"},
 		"--output must be text or json":                     {"status", "-o", "yaml"},
 		`required flag(s) "filename"`:                       {"quickstart"},
 		"--api-port must be a port":                         {"up", "--api-port", "70000"},

@@ -147,8 +147,9 @@ func TestTheLifeOfAClusterWithExtensions(t *testing.T) {
 	})
 	assert.Empty(t, s.cluster.Annotations[clusterv1.ClusterTopologyUpgradeStepAnnotation])
 
+	before = s.cluster.DeepCopy()
 	s.cluster.Finalizers = append(s.cluster.Finalizers, "test.example.org/held")
-	require.NoError(t, env.Client.Update(t.Context(), s.cluster))
+	require.NoError(t, env.Client.Patch(t.Context(), s.cluster, client.MergeFrom(before)))
 	w.wait("BeforeClusterDelete")
 	require.NoError(t, env.Client.Delete(t.Context(), s.cluster))
 	s.blockedBy("BeforeClusterDelete")
