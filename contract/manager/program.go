@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	goruntime "runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -160,6 +161,10 @@ func crdNames(files fs.FS) ([]string, error) {
 	return names, err
 }
 
+// logOfLibraries: their logger must not change while something may log. Who starts several managers in one process, as tests do, finds their
+// lines in the log of the first.
+var logOfLibraries sync.Once
+
 // New makes the manager of the program without controllers.
 func (p Program) New(restConfig *rest.Config, flags *Flags) (ctrl.Manager, error) {
 	scheme, err := p.scheme()
@@ -174,7 +179,7 @@ func (p Program) New(restConfig *rest.Config, flags *Flags) (ctrl.Manager, error
 	level.set(flags.Verbosity)
 	logger := newLogger(os.Stderr, flags.LogFormat, level)
 	ctrl.SetLogger(logger)
-	klog.SetLogger(logger)
+	logOfLibraries.Do(func() { klog.SetLogger(logger) })
 	if flags.ContentionProfiling {
 		goruntime.SetBlockProfileRate(1)
 	}

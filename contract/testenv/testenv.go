@@ -60,7 +60,7 @@ type Environment struct {
 	KubeConfig []byte
 	// Scheme knows the types of Kubernetes and those of the options.
 	Scheme *runtime.Scheme
-	// Client reads and writes without a cache.
+	// Client reads and writes without a cache. Its updates prevail over what controllers have written since the object was read.
 	Client client.WithWatch
 
 	plane  *envtest.Environment
@@ -132,9 +132,11 @@ func start(ctx context.Context, plane *envtest.Environment, scheme *runtime.Sche
 	restConfig.QPS, restConfig.Burst = -1, 0
 	e := &Environment{Config: restConfig, KubeConfig: plane.KubeConfig, Scheme: scheme, plane: plane, managers: restConfig, keepFieldsOf: opts.KeepFieldsOf}
 	ctx, e.cancel = context.WithCancel(ctx)
-	if e.Client, err = client.NewWithWatch(restConfig, client.Options{Scheme: scheme}); err != nil {
+	direct, err := client.NewWithWatch(restConfig, client.Options{Scheme: scheme})
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("making a client: %w", err), e.Stop())
 	}
+	e.Client = insistent(direct)
 	if opts.Restricted {
 		if err := e.restrict(ctx, roles); err != nil {
 			return nil, errors.Join(err, e.Stop())

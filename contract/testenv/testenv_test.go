@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -78,6 +79,22 @@ func TestManagerCachesOnlySecretsOfClusters(t *testing.T) {
 	assert.Equal(t, "ours", found.Items[0].Name)
 	assert.Empty(t, found.Items[0].ManagedFields)
 	require.NoError(t, mgr.GetClient().Get(ctx, client.ObjectKeyFromObject(theirs), theirs), "the client reads Secrets live")
+}
+
+// TestUpdatesPrevail: a test need not care who else has written; only an object that is gone is an error.
+func TestUpdatesPrevail(t *testing.T) {
+	ctx := t.Context()
+	c := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace(t), Name: "c"}}
+	require.NoError(t, env.Client.Create(ctx, c))
+	stale := c.DeepCopy()
+	c.Data = map[string]string{"by": "another"}
+	require.NoError(t, env.Client.Update(ctx, c))
+	stale.Data = map[string]string{"by": "the test"}
+	require.NoError(t, env.Client.Update(ctx, stale))
+	require.NoError(t, env.Client.Get(ctx, client.ObjectKeyFromObject(c), c))
+	assert.Equal(t, stale.Data, c.Data)
+	require.NoError(t, env.Client.Delete(ctx, c))
+	require.True(t, apierrors.IsNotFound(env.Client.Update(ctx, stale)))
 }
 
 const sailorRole = `apiVersion: rbac.authorization.k8s.io/v1
