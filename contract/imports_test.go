@@ -9,7 +9,9 @@ import (
 )
 
 // pure are the packages that a provider can take without taking a framework with them.
-var pure = []string{"./api/...", "./accessors", "./bootstrapreport", "./conditions", "./labels", "./paused", "./decision", "./cloning", "./contractversion", "./extension/..."}
+var pure = []string{"./api/...", "./accessors", "./bootstrapreport", "./conditions", "./labels", "./paused", "./decision", "./cloning", "./contractversion",
+	"./extension", "./extension/extensiontest", "./extension/hook", "./extension/templates",
+	"./extension/answers", "./extension/endpoint", "./extension/memo", "./extension/pending"}
 
 // allowed are the modules whose packages they may import directly, besides their own and the standard library.
 var allowed = []string{"k8s.io/apimachinery/", "k8s.io/api/", "k8s.io/utils/", "github.com/slipway-capi/slipway/contract/"}

@@ -6,12 +6,14 @@ import (
 	"github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/slipway-capi/slipway/contract/extension/hookcall"
+	"github.com/slipway-capi/slipway/contract/extension/registry"
+	"github.com/slipway-capi/slipway/contract/extension/wire"
 	"github.com/slipway-capi/slipway/contract/manager"
 	"github.com/slipway-capi/slipway/core/internal/controllers/extensionconfig"
-	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
-	"github.com/slipway-capi/slipway/core/internal/runtime/registry"
-	"github.com/slipway-capi/slipway/core/internal/runtime/wire"
 )
+
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 
 // extensionOptions are the flags about runtime extensions.
 type extensionOptions struct {

@@ -10,11 +10,11 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/inplace"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/core/internal/apply"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machineset"
-	"github.com/slipway-capi/slipway/core/internal/inplace"
 )
 
 // onMachine carries out what a set has decided about a Machine, and says whether that changed anything.

@@ -15,7 +15,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
 	"github.com/slipway-capi/slipway/contract/contractversion"
-	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
+	"github.com/slipway-capi/slipway/contract/extension/hookcall"
 )
 
 // Fate is what a change does to a Machine in the end.

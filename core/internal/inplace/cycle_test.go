@@ -27,7 +27,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/extension"
 	"github.com/slipway-capi/slipway/contract/extension/extensiontest"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
-	"github.com/slipway-capi/slipway/core/internal/inplace"
+	"github.com/slipway-capi/slipway/contract/inplace"
 )
 
 func merge(content string) client.Patch {

@@ -27,6 +27,9 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/clustercache"
+	"github.com/slipway-capi/slipway/contract/extension/hookcall"
+	"github.com/slipway-capi/slipway/contract/extension/registry"
+	"github.com/slipway-capi/slipway/contract/extension/wire"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/testenv"
 	"github.com/slipway-capi/slipway/core/config"
@@ -34,9 +37,6 @@ import (
 	"github.com/slipway-capi/slipway/core/internal/controllers/machine"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machinedeployment"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machineset"
-	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
-	"github.com/slipway-capi/slipway/core/internal/runtime/registry"
-	"github.com/slipway-capi/slipway/core/internal/runtime/wire"
 )
 
 var env *testenv.Environment

@@ -19,11 +19,11 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/contractversion"
+	"github.com/slipway-capi/slipway/contract/extension/hookcall"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/patch"
 	"github.com/slipway-capi/slipway/contract/paused"
-	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
 	"github.com/slipway-capi/slipway/core/internal/topology/variables"
 )
 

@@ -22,9 +22,10 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
+	"github.com/slipway-capi/slipway/contract/extension/registration"
+	"github.com/slipway-capi/slipway/contract/extension/registry"
+	"github.com/slipway-capi/slipway/contract/extension/wire"
 	"github.com/slipway-capi/slipway/contract/patch"
-	"github.com/slipway-capi/slipway/core/internal/runtime/registry"
-	"github.com/slipway-capi/slipway/core/internal/runtime/wire"
 )
 
 // FieldOwner is the name under which this controller writes.
@@ -72,7 +73,7 @@ func (c *Controller) SetupWithManager(_ context.Context, mgr ctrl.Manager, concu
 	if err != nil {
 		return fmt.Errorf("building the extensionconfig controller: %w", err)
 	}
-	if err := mgr.Add(&registration{cache: mgr.GetCache(), registry: c.Registry, pool: c.Pool}); err != nil {
+	if err := mgr.Add(&registration.Runnable{Cache: mgr.GetCache(), Registry: c.Registry, Pool: c.Pool}); err != nil {
 		return fmt.Errorf("adding the registration of extensions: %w", err)
 	}
 	return nil

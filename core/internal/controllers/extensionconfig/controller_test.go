@@ -25,12 +25,12 @@ import (
 	"github.com/slipway-capi/slipway/contract/extension"
 	"github.com/slipway-capi/slipway/contract/extension/extensiontest"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
+	"github.com/slipway-capi/slipway/contract/extension/registry"
+	"github.com/slipway-capi/slipway/contract/extension/wire"
 	"github.com/slipway-capi/slipway/contract/manager"
 	"github.com/slipway-capi/slipway/contract/testenv"
 	"github.com/slipway-capi/slipway/core/config"
 	"github.com/slipway-capi/slipway/core/internal/controllers/extensionconfig"
-	"github.com/slipway-capi/slipway/core/internal/runtime/registry"
-	"github.com/slipway-capi/slipway/core/internal/runtime/wire"
 	webhook "github.com/slipway-capi/slipway/core/internal/webhooks/extensionconfig"
 )
 

@@ -3,5 +3,5 @@
 // writes spec.clientConfig.caBundle and the status.
 //
 // What callers of hooks know of extensions is made from the stored ExtensionConfigs, in every instance of the manager: see
-// registration.go. An extension that does not answer any more thus keeps the handlers that it had.
+// contract/extension/registration. An extension that does not answer any more thus keeps the handlers that it had.
 package extensionconfig

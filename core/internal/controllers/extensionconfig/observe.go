@@ -16,10 +16,10 @@ import (
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/certificates"
 	"github.com/slipway-capi/slipway/contract/extension"
+	"github.com/slipway-capi/slipway/contract/extension/answers"
+	"github.com/slipway-capi/slipway/contract/extension/endpoint"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
 	"github.com/slipway-capi/slipway/contract/paused"
-	"github.com/slipway-capi/slipway/core/internal/runtime/answers"
-	"github.com/slipway-capi/slipway/core/internal/runtime/endpoint"
 )
 
 // authoritiesKey is where Secrets of TLS certificates hold the authority.

@@ -14,11 +14,11 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/decision"
+	"github.com/slipway-capi/slipway/contract/inplace"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/patch"
 	"github.com/slipway-capi/slipway/core/internal/drain"
-	"github.com/slipway-capi/slipway/core/internal/inplace"
 	"github.com/slipway-capi/slipway/core/internal/outcome"
 )
 

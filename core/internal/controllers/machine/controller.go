@@ -17,9 +17,9 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/contractversion"
+	"github.com/slipway-capi/slipway/contract/extension/hookcall"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/core/internal/freshness"
-	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
 )
 
 // FieldOwner is the name under which this controller writes.

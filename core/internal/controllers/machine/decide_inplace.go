@@ -8,7 +8,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/external"
-	"github.com/slipway-capi/slipway/core/internal/inplace"
+	"github.com/slipway-capi/slipway/contract/inplace"
 )
 
 // UpdateView is what the extension that updates the Machine in place has said last.

@@ -10,7 +10,7 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/decision"
-	"github.com/slipway-capi/slipway/core/internal/inplace"
+	"github.com/slipway-capi/slipway/contract/inplace"
 	"github.com/slipway-capi/slipway/core/internal/outdated"
 )
 

@@ -15,10 +15,10 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
+	"github.com/slipway-capi/slipway/contract/extension/hookcall"
 	"github.com/slipway-capi/slipway/contract/external"
-	"github.com/slipway-capi/slipway/core/internal/inplace"
+	"github.com/slipway-capi/slipway/contract/inplace"
 	"github.com/slipway-capi/slipway/core/internal/outdated"
-	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
 )
 
 // Ask asks the extension that updates Machines in place how much of a difference it covers. The error is

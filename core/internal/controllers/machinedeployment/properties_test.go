@@ -16,8 +16,8 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/contract/inplace"
 	"github.com/slipway-capi/slipway/core/internal/controllers/machineset"
-	"github.com/slipway-capi/slipway/core/internal/inplace"
 )
 
 // fleet plays a deployment, its sets and their Machines in memory, one random step after another. The decisions are the

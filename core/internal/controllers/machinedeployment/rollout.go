@@ -13,8 +13,8 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/inplace"
 	"github.com/slipway-capi/slipway/contract/paused"
-	"github.com/slipway-capi/slipway/core/internal/inplace"
 )
 
 func want(s *clusterv1.MachineSet) int32 { return number(s.Spec.Replicas) }

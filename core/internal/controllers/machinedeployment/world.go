@@ -7,7 +7,7 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/decision"
-	"github.com/slipway-capi/slipway/core/internal/inplace"
+	"github.com/slipway-capi/slipway/contract/inplace"
 )
 
 // World is all that is known when a decision about one MachineDeployment is taken.

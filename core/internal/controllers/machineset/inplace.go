@@ -20,10 +20,10 @@ import (
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/decision"
 	"github.com/slipway-capi/slipway/contract/external"
+	"github.com/slipway-capi/slipway/contract/inplace"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/patch"
-	"github.com/slipway-capi/slipway/core/internal/inplace"
 )
 
 // Move hands a Machine over to another set, which is going to update it in place.

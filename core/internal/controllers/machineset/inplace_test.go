@@ -12,7 +12,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/external"
-	"github.com/slipway-capi/slipway/core/internal/inplace"
+	"github.com/slipway-capi/slipway/contract/inplace"
 )
 
 func handed(m *clusterv1.Machine) { inplace.HandOver(m) }

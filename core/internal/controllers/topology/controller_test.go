@@ -24,15 +24,15 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/extension/hookcall"
+	"github.com/slipway-capi/slipway/contract/extension/registry"
+	"github.com/slipway-capi/slipway/contract/extension/wire"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/testenv"
 	"github.com/slipway-capi/slipway/core/config"
 	"github.com/slipway-capi/slipway/core/internal/controllers/clusterclass"
 	"github.com/slipway-capi/slipway/core/internal/controllers/extensionconfig"
 	"github.com/slipway-capi/slipway/core/internal/controllers/topology"
-	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
-	"github.com/slipway-capi/slipway/core/internal/runtime/registry"
-	"github.com/slipway-capi/slipway/core/internal/runtime/wire"
 )
 
 var env *testenv.Environment

@@ -15,9 +15,10 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
+	"github.com/slipway-capi/slipway/contract/extension/answers"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
-	"github.com/slipway-capi/slipway/core/internal/runtime/answers"
-	"github.com/slipway-capi/slipway/core/internal/runtime/hookcall"
+	"github.com/slipway-capi/slipway/contract/extension/hookcall"
+	"github.com/slipway-capi/slipway/contract/extension/pending"
 	"github.com/slipway-capi/slipway/core/internal/runtime/lifecycle"
 )
 
@@ -29,7 +30,7 @@ func (c *Controller) lifecycle(ctx context.Context, w *World) error {
 	w.Lifecycle, err = lifecycle.Settle(ctx, lifecycle.World{
 		Created:     refs.InfrastructureRef.Name != "" || refs.ControlPlaneRef.Name != "",
 		Initialized: initialized != nil && *initialized,
-		Pending:     lifecycle.List(annotations[runtimev1.PendingHooksAnnotation]),
+		Pending:     pending.List(annotations[runtimev1.PendingHooksAnnotation]),
 		Step:        annotations[clusterv1.ClusterTopologyUpgradeStepAnnotation],
 		Held:        heldByHand(annotations),
 		Off:         c.Hooks == nil,
@@ -115,8 +116,8 @@ func (d *Decision) blocked(l lifecycle.Decision) {
 
 // note has the Cluster remember what must still be told, before anything else is done.
 func (d *Decision) note(w World) {
-	n := Note{Pending: lifecycle.Join(w.Lifecycle.Pending), Step: w.Lifecycle.Step}
-	if n.Pending != lifecycle.Join(lifecycle.List(w.Cluster.Annotations[runtimev1.PendingHooksAnnotation])) || n.Step != w.Cluster.Annotations[clusterv1.ClusterTopologyUpgradeStepAnnotation] {
+	n := Note{Pending: pending.Join(w.Lifecycle.Pending), Step: w.Lifecycle.Step}
+	if n.Pending != pending.Join(pending.List(w.Cluster.Annotations[runtimev1.PendingHooksAnnotation])) || n.Step != w.Cluster.Annotations[clusterv1.ClusterTopologyUpgradeStepAnnotation] {
 		d.Actions = slices.Insert(d.Actions, 0, Action(n))
 	}
 }

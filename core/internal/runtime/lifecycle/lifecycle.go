@@ -8,10 +8,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/slipway-capi/slipway/contract/extension/answers"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
-	"github.com/slipway-capi/slipway/core/internal/runtime/answers"
 	"github.com/slipway-capi/slipway/core/internal/topology/upgrade"
 )
 
@@ -159,18 +158,3 @@ func (r *run) initialized() {
 		r.told(hook.AfterControlPlaneInitialized.Name)
 	}
 }
-
-// List reads the hooks of an annotation.
-func List(annotation string) []string {
-	var out []string
-	for name := range strings.SplitSeq(annotation, ",") {
-		if name = strings.TrimSpace(name); name != "" && !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// Join writes hooks as an annotation.
-func Join(names []string) string { return strings.Join(names, ",") }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/slipway-capi/slipway/core/internal/runtime/answers"
+	"github.com/slipway-capi/slipway/contract/extension/answers"
 	"github.com/slipway-capi/slipway/core/internal/topology/upgrade"
 )
 
@@ -278,12 +278,6 @@ func TestPlansOfCalls(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, Call{Hook: "BeforeClusterUpgrade", From: "v1.33.0", To: "v1.37.2", ControlPlane: l.Upgrade.Steps, Workers: []string{"v1.36.0", "v1.37.2"}}, seen[0])
-}
-
-func TestAnnotations(t *testing.T) {
-	assert.Equal(t, []string{"A", "B"}, List(" B,A,,A "))
-	assert.Empty(t, List(""))
-	assert.Equal(t, "A,B", Join(List("B,A")))
 }
 
 // Conformance: RT-39

@@ -14,9 +14,9 @@ import (
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
+	"github.com/slipway-capi/slipway/contract/extension/pending"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/labels"
-	"github.com/slipway-capi/slipway/core/internal/runtime/lifecycle"
 	"github.com/slipway-capi/slipway/core/internal/topology/classref"
 	"github.com/slipway-capi/slipway/core/internal/topology/variables"
 )
@@ -89,7 +89,7 @@ func (r reader) class(ctx context.Context, cluster *clusterv1.Cluster) (*cluster
 // unfinished says what is still on its way to the version that a Cluster has.
 func (r reader) unfinished(ctx context.Context, cluster *clusterv1.Cluster) (string, error) {
 	wanted := cluster.Spec.Topology.Version
-	if end := hook.AfterClusterUpgrade.Name; slices.Contains(lifecycle.List(cluster.Annotations[runtimev1.PendingHooksAnnotation]), end) {
+	if end := hook.AfterClusterUpgrade.Name; slices.Contains(pending.List(cluster.Annotations[runtimev1.PendingHooksAnnotation]), end) {
 		return "the hook " + end + " of the upgrade to " + wanted + " is still to be called", nil
 	}
 	if said, err := r.controlPlane(ctx, cluster); err != nil || said != "" {

@@ -12,8 +12,8 @@ import (
 
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/certificates"
+	"github.com/slipway-capi/slipway/contract/extension/endpoint"
 	"github.com/slipway-capi/slipway/contract/manager"
-	"github.com/slipway-capi/slipway/core/internal/runtime/endpoint"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/admission"
 	"github.com/slipway-capi/slipway/core/internal/webhooks/rules"
 )

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
-	"github.com/slipway-capi/slipway/core/internal/inplace"
+	"github.com/slipway-capi/slipway/contract/inplace"
 )
 
 // InPlaceUpdates demands a policy that is known.

@@ -15,12 +15,12 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
 	"github.com/slipway-capi/slipway/contract/extension"
+	"github.com/slipway-capi/slipway/contract/extension/answers"
+	"github.com/slipway-capi/slipway/contract/extension/endpoint"
 	"github.com/slipway-capi/slipway/contract/extension/extensiontest"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
-	"github.com/slipway-capi/slipway/core/internal/runtime/answers"
-	"github.com/slipway-capi/slipway/core/internal/runtime/endpoint"
-	"github.com/slipway-capi/slipway/core/internal/runtime/registry"
-	"github.com/slipway-capi/slipway/core/internal/runtime/wire"
+	"github.com/slipway-capi/slipway/contract/extension/registry"
+	"github.com/slipway-capi/slipway/contract/extension/wire"
 )
 
 type (

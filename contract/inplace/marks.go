@@ -9,7 +9,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
-	"github.com/slipway-capi/slipway/core/internal/runtime/lifecycle"
+	"github.com/slipway-capi/slipway/contract/extension/pending"
 )
 
 // Marked says whether an object carries the mark of an update in place.
@@ -20,7 +20,7 @@ func Marked(o metav1.Object) bool {
 
 // Pending says whether a Machine still waits for the end of its extension's work.
 func Pending(m metav1.Object) bool {
-	return slices.Contains(lifecycle.List(m.GetAnnotations()[runtimev1.PendingHooksAnnotation]), hook.UpdateMachine.Name)
+	return slices.Contains(pending.List(m.GetAnnotations()[runtimev1.PendingHooksAnnotation]), hook.UpdateMachine.Name)
 }
 
 // Updating says whether a Machine is being updated in place, from its handing over to the end. It is not available then,
@@ -42,17 +42,17 @@ func Receivable(m metav1.Object) bool {
 
 // Awaited says whether a MachineSet counts an arriving Machine already.
 func Awaited(set, m metav1.Object) bool {
-	return slices.Contains(lifecycle.List(set.GetAnnotations()[clusterv1.AcknowledgedMoveAnnotation]), m.GetName())
+	return slices.Contains(pending.List(set.GetAnnotations()[clusterv1.AcknowledgedMoveAnnotation]), m.GetName())
 }
 
 // Agree says whether two MachineSets hand Machines over: the one to the other, and the other wants it.
 func Agree(from, to metav1.Object) bool {
 	return from.GetAnnotations()[clusterv1.MachineSetMoveMachinesToMachineSetAnnotation] == to.GetName() && to.GetDeletionTimestamp().IsZero() &&
-		slices.Contains(lifecycle.List(to.GetAnnotations()[clusterv1.MachineSetReceiveMachinesFromMachineSetsAnnotation]), from.GetName())
+		slices.Contains(pending.List(to.GetAnnotations()[clusterv1.MachineSetReceiveMachinesFromMachineSetsAnnotation]), from.GetName())
 }
 
 // Join writes a list of names as an annotation, each once and in order.
-func Join(names []string) string { return lifecycle.Join(lifecycle.List(lifecycle.Join(names))) }
+func Join(names []string) string { return pending.Join(pending.List(pending.Join(names))) }
 
 // HandOver marks a Machine that is handed to another MachineSet. An update that it is in the middle of comes to no end.
 func HandOver(m metav1.Object) {
@@ -63,7 +63,7 @@ func HandOver(m metav1.Object) {
 
 // Begin marks a Machine whose objects are as they should be: now its extension is to be called.
 func Begin(m metav1.Object) {
-	hooks := append(lifecycle.List(m.GetAnnotations()[runtimev1.PendingHooksAnnotation]), hook.UpdateMachine.Name)
+	hooks := append(pending.List(m.GetAnnotations()[runtimev1.PendingHooksAnnotation]), hook.UpdateMachine.Name)
 	set(m, runtimev1.PendingHooksAnnotation, Join(hooks))
 	set(m, clusterv1.UpdateInProgressAnnotation, "")
 	unset(m, clusterv1.PendingAcknowledgeMoveAnnotation)
@@ -80,9 +80,9 @@ func Unmark(o metav1.Object) { unset(o, clusterv1.UpdateInProgressAnnotation) }
 
 // End says that nothing of the update of a Machine is left to be done.
 func End(m metav1.Object) {
-	left := slices.DeleteFunc(lifecycle.List(m.GetAnnotations()[runtimev1.PendingHooksAnnotation]), func(name string) bool { return name == hook.UpdateMachine.Name })
+	left := slices.DeleteFunc(pending.List(m.GetAnnotations()[runtimev1.PendingHooksAnnotation]), func(name string) bool { return name == hook.UpdateMachine.Name })
 	if len(left) > 0 {
-		set(m, runtimev1.PendingHooksAnnotation, lifecycle.Join(left))
+		set(m, runtimev1.PendingHooksAnnotation, pending.Join(left))
 		return
 	}
 	unset(m, runtimev1.PendingHooksAnnotation)

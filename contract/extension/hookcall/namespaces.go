@@ -8,9 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
-
-// NamespaceLabels reads the labels of namespaces through a client, whose cache then holds their metadata only.
+// NamespaceLabels reads the labels of namespaces through a client, whose cache then holds their metadata only. Its manager needs the
+// rights to get, list and watch namespaces.
 func NamespaceLabels(reader client.Reader) func(ctx context.Context, namespace string) (map[string]string, error) {
 	return func(ctx context.Context, namespace string) (map[string]string, error) {
 		o := &metav1.PartialObjectMetadata{}

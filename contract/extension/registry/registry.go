@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
-	"github.com/slipway-capi/slipway/core/internal/runtime/endpoint"
+	"github.com/slipway-capi/slipway/contract/extension/endpoint"
 )
 
 // Extension is an extension as it is registered.

@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/slipway-capi/slipway/contract/extension/answers"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
-	"github.com/slipway-capi/slipway/core/internal/runtime/answers"
-	"github.com/slipway-capi/slipway/core/internal/runtime/memo"
-	"github.com/slipway-capi/slipway/core/internal/runtime/registry"
-	"github.com/slipway-capi/slipway/core/internal/runtime/wire"
+	"github.com/slipway-capi/slipway/contract/extension/memo"
+	"github.com/slipway-capi/slipway/contract/extension/registry"
+	"github.com/slipway-capi/slipway/contract/extension/wire"
 )
 
 // Client calls hooks. It is safe for concurrent use.

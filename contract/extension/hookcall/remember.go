@@ -8,9 +8,9 @@ import (
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
+	"github.com/slipway-capi/slipway/contract/extension/answers"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
-	"github.com/slipway-capi/slipway/core/internal/runtime/answers"
-	"github.com/slipway-capi/slipway/core/internal/runtime/registry"
+	"github.com/slipway-capi/slipway/contract/extension/registry"
 )
 
 // memorable are the hooks whose handlers must give the same response to the same request, and for how long it is remembered: a topology

@@ -22,9 +22,9 @@ import (
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
 	"github.com/slipway-capi/slipway/contract/certificates"
 	"github.com/slipway-capi/slipway/contract/extension"
+	"github.com/slipway-capi/slipway/contract/extension/endpoint"
 	"github.com/slipway-capi/slipway/contract/extension/extensiontest"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
-	"github.com/slipway-capi/slipway/core/internal/runtime/endpoint"
 )
 
 var (

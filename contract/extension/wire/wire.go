@@ -20,8 +20,8 @@ import (
 	"time"
 
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
+	"github.com/slipway-capi/slipway/contract/extension/endpoint"
 	"github.com/slipway-capi/slipway/contract/extension/hook"
-	"github.com/slipway-capi/slipway/core/internal/runtime/endpoint"
 )
 
 // Options are what all clients have in common.

@@ -1,4 +1,5 @@
-package extensionconfig
+// Package registration keeps a registry of extensions equal to the stored ExtensionConfigs. It needs controller-runtime.
+package registration
 
 import (
 	"context"
@@ -13,25 +14,27 @@ import (
 
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
-	"github.com/slipway-capi/slipway/core/internal/runtime/endpoint"
-	"github.com/slipway-capi/slipway/core/internal/runtime/registry"
-	"github.com/slipway-capi/slipway/core/internal/runtime/wire"
+	"github.com/slipway-capi/slipway/contract/extension/endpoint"
+	"github.com/slipway-capi/slipway/contract/extension/registry"
+	"github.com/slipway-capi/slipway/contract/extension/wire"
 )
 
-// registration keeps the registry equal to the stored ExtensionConfigs. It runs in every instance of the manager, also in those that do
+// Runnable keeps the registry equal to the stored ExtensionConfigs. It runs in every instance of the manager, also in those that do
 // not lead: who begins to lead must not pass an extension over because it has not been asked yet.
-type registration struct {
-	cache    cache.Cache
-	registry *registry.Registry
-	pool     *wire.Pool
+type Runnable struct {
+	// Cache is where ExtensionConfigs are watched.
+	Cache    cache.Cache
+	Registry *registry.Registry
+	// Pool forgets the connections of an extension that goes.
+	Pool *wire.Pool
 }
 
 // NeedLeaderElection lets it run everywhere.
-func (r *registration) NeedLeaderElection() bool { return false }
+func (r *Runnable) NeedLeaderElection() bool { return false }
 
 // Start registers what is stored, says that the registry is ready, and follows all changes until the context ends.
-func (r *registration) Start(ctx context.Context) error {
-	informer, err := r.cache.GetInformer(ctx, &runtimev1.ExtensionConfig{})
+func (r *Runnable) Start(ctx context.Context) error {
+	informer, err := r.Cache.GetInformer(ctx, &runtimev1.ExtensionConfig{})
 	if err != nil {
 		return fmt.Errorf("watching ExtensionConfigs: %w", err)
 	}
@@ -53,12 +56,12 @@ func (r *registration) Start(ctx context.Context) error {
 	if !toolscache.WaitForCacheSync(ctx.Done(), handle.HasSynced) {
 		return nil
 	}
-	r.registry.SetReady()
+	r.Registry.SetReady()
 	<-ctx.Done()
 	return errors.Join(informer.RemoveEventHandler(handle))
 }
 
-func (r *registration) keep(o any) {
+func (r *Runnable) keep(o any) {
 	config, ok := o.(*runtimev1.ExtensionConfig)
 	if !ok {
 		return
@@ -68,12 +71,12 @@ func (r *registration) keep(o any) {
 		r.drop(config.Name)
 		return
 	}
-	r.registry.Set(e)
+	r.Registry.Set(e)
 }
 
-func (r *registration) drop(name string) {
-	r.registry.Remove(name)
-	r.pool.Forget(name)
+func (r *Runnable) drop(name string) {
+	r.Registry.Remove(name)
+	r.Pool.Forget(name)
 }
 
 // Extension is what is registered for an ExtensionConfig; false if nothing is. It is pure.
