@@ -69,9 +69,3 @@ func TestTheManagerRunsWithEveryFeature(t *testing.T) {
 	}, time.Minute, 20*time.Millisecond)
 	assert.Equal(t, "the manager does not connect to its address: it is a loopback address", conditions.Message(c, runtimev1.ExtensionConfigDiscoveredCondition))
 }
-
-func TestCertificatesForExtensionsComeWithTheirKey(t *testing.T) {
-	require.NoError(t, (&extensionOptions{}).validate())
-	require.NoError(t, (&extensionOptions{certFile: "a", keyFile: "b"}).validate())
-	require.ErrorContains(t, (&extensionOptions{keyFile: "b"}).validate(), "must be set together")
-}

@@ -27,13 +27,16 @@ type Component struct {
 func Components() []Component {
 	return []Component{
 		// Extensions run beside a plane, on the same machine.
-		{Name: "core", Prefix: "capi-", Files: coreconfig.Files, Args: always("--runtime-extension-allow-local-addresses")},
+		{Name: "core", Prefix: "capi-", Files: coreconfig.Files, Args: always(allowLocal)},
 		{Name: "bootstrap-kubeadm", Prefix: "capi-kubeadm-bootstrap-", Files: bootstrapconfig.Files},
 		{Name: "control-plane-kubeadm", Prefix: "capi-kubeadm-control-plane-", Files: controlplaneconfig.Files,
-			Args: func(f Folder) []string { return []string{"--etcd-backup-root=" + f.etcdBackups()} }},
+			Args: func(f Folder) []string { return []string{"--etcd-backup-root=" + f.etcdBackups(), allowLocal} }},
 		{Name: "infrastructure-docker", Prefix: "capd-", Files: dockerconfig.Files, Args: always("--docker-network=" + dockerNetwork())},
 	}
 }
+
+// allowLocal lets a manager call extensions on its own machine.
+const allowLocal = "--runtime-extension-allow-local-addresses"
 
 func always(args ...string) func(Folder) []string { return func(Folder) []string { return args } }
 

@@ -14,7 +14,10 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/clustercache"
+	"github.com/slipway-capi/slipway/contract/extension/hookcall"
+	"github.com/slipway-capi/slipway/contract/extension/registration"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/manager"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
@@ -45,11 +48,17 @@ type options struct {
 	// backupRoot is the directory below which snapshots of etcd may be stored.
 	backupRoot                             string
 	backupConcurrency, snapshotConcurrency int
+	extensions                             registration.Options
 }
 
 // The migration of stored objects writes the CustomResourceDefinitions of this manager and no others.
 //
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=update;patch,resourceNames=etcdbackups.backup.slipway.dev;etcdsnapshots.backup.slipway.dev;kubeadmcontrolplanes.controlplane.cluster.x-k8s.io;kubeadmcontrolplanetemplates.controlplane.cluster.x-k8s.io
+
+// Extensions that update machines in place are found by the ExtensionConfigs of the core.
+//
+// +kubebuilder:rbac:groups=runtime.cluster.x-k8s.io,resources=extensionconfigs,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 
 func main() {
 	o := &options{}
@@ -57,10 +66,11 @@ func main() {
 		Name:             name,
 		LeaderElectionID: "kubeadm-control-plane-manager-leader-election-capi",
 		CRDs:             config.CRDs,
-		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme, backupv1.AddToScheme},
+		AddToScheme:      []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme, backupv1.AddToScheme, runtimev1.AddToScheme},
 		KeepSecretData:   keepSecretData,
 		ReconcileTimeout: kubeadmcontrolplane.Budget,
 		Flags:            o.addTo,
+		Validate:         o.extensions.Validate,
 		Setup:            o.setup,
 		Webhooks: func(mgr ctrl.Manager, flags *manager.Flags) error {
 			if err := backupwebhooks.Register(mgr); err != nil {
@@ -87,6 +97,7 @@ func (o *options) addTo(fs *pflag.FlagSet) {
 	fs.StringVar(&o.backupRoot, "etcd-backup-root", "", "Directory below which EtcdBackups may store snapshots; without it they must use S3.")
 	fs.IntVar(&o.backupConcurrency, "etcdbackup-concurrency", 10, "Number of EtcdBackups handled at the same time.")
 	fs.IntVar(&o.snapshotConcurrency, "etcdsnapshot-concurrency", 4, "Number of snapshots of etcd taken or verified at the same time.")
+	o.extensions.AddTo(fs)
 }
 
 // keepSecretData: certificates and kubeconfigs are read from memory, boot documents never.
@@ -122,17 +133,29 @@ func (o *options) setup(_ context.Context, mgr ctrl.Manager, flags *manager.Flag
 	if err != nil {
 		return err
 	}
+	hooks, err := o.hooks(mgr, flags)
+	if err != nil {
+		return err
+	}
 	controller := &kubeadmcontrolplane.Controller{
 		Client: mgr.GetClient(), Cached: mgr.GetCache(), Live: mgr.GetAPIReader(),
 		Resolver: external.NewResolver(mgr.GetClient()), Clusters: clusters,
 		Recorder:        mgr.GetEventRecorder("kubeadmcontrolplane-controller"),
 		EtcdDialTimeout: o.etcdDialTimeout, EtcdCallTimeout: o.etcdCallTimeout, EtcdLog: etcdLog,
-		ConditionsGrace: o.conditionsGrace,
+		ConditionsGrace: o.conditionsGrace, Hooks: hooks,
 	}
 	if err := controller.Register(mgr, kubeadmcontrolplane.Options{Concurrency: o.concurrency, WatchFilter: flags.WatchFilter}); err != nil {
 		return err
 	}
 	return o.setupBackups(mgr, flags, clusters, etcdLog)
+}
+
+// hooks makes what asks extensions about updates in place; nil without these features.
+func (o *options) hooks(mgr ctrl.Manager, flags *manager.Flags) (*hookcall.Client, error) {
+	if !flags.Features.Enabled(manager.FeatureRuntimeSDK) || !flags.Features.Enabled(manager.FeatureInPlaceUpdates) {
+		return nil, nil
+	}
+	return o.extensions.Client(mgr, name)
 }
 
 func (o *options) setupBackups(mgr ctrl.Manager, flags *manager.Flags, clusters clustercache.Cache, etcdLog *zap.Logger) error {

@@ -22,6 +22,7 @@ import (
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/contractversion"
+	"github.com/slipway-capi/slipway/contract/extension/hookcall"
 	"github.com/slipway-capi/slipway/contract/labels"
 	"github.com/slipway-capi/slipway/contract/manager"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
@@ -47,6 +48,8 @@ type Controller struct {
 	Resolver *contractversion.Resolver
 	Clusters clustercache.Cache
 	Recorder events.EventRecorder
+	// Hooks asks extensions whether they update machines in place; nil replaces machines always.
+	Hooks *hookcall.Client
 	// Now is the clock, ConnectEtcd the way to etcd, AskExpiry asks the API server on a machine for the end of its
 	// certificate. Tests replace them.
 	Now         func() time.Time
