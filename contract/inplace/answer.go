@@ -13,7 +13,7 @@ import (
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
 )
 
-// Answer is what is known about bringing the Machines of a MachineSet to another template while they run.
+// Answer is what is known about bringing Machines to another template while they run.
 type Answer struct {
 	// Uncovered names the fields that no extension changes.
 	Uncovered []string
@@ -45,7 +45,7 @@ func Uncovered(parts []Part) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encoding %s: %w", p.Name, err)
 		}
-		after, err := patched(before, p.Patch)
+		after, err := Patched(before, p.Patch)
 		if err != nil {
 			return nil, fmt.Errorf("the patch of %s: %w", p.Name, err)
 		}
@@ -72,7 +72,8 @@ func Uncovered(parts []Part) ([]string, error) {
 
 var errNoObject = errors.New("the result is no object")
 
-func patched(document []byte, p hooks.Patch) ([]byte, error) {
+// Patched is an encoded object with a patch of an extension applied.
+func Patched(document []byte, p hooks.Patch) ([]byte, error) {
 	if !p.IsDefined() || len(bytes.TrimSpace(p.Patch)) == 0 {
 		return document, nil
 	}

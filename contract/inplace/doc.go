@@ -9,4 +9,7 @@
 //	MachineDeployment  counts it to the new set and says so
 //	new MachineSet     changes bootstrap config, infrastructure machine and Machine, and leaves the hook UpdateMachine pending
 //	Machine            calls the extension until it is done, and takes the marks away
+//
+// A Machine of a control plane stays with its owner, which asks and does alone what the sets do above: it marks the Machine as
+// being updated, changes the objects, and leaves the hook pending.
 package inplace

@@ -19,7 +19,7 @@ const (
 // Policies lists all policies.
 var Policies = []Policy{Prefer, Require, Never}
 
-// PolicyOf reads the policy of a MachineDeployment, or of a MachineSet, which has its annotations.
+// PolicyOf reads the policy of a MachineDeployment, of a MachineSet, which has its annotations, or of a control plane.
 func PolicyOf(o metav1.Object) Policy {
 	switch p := Policy(o.GetAnnotations()[clusterv1.InPlaceUpdatesAnnotation]); p {
 	case Require, Never:

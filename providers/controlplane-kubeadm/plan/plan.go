@@ -11,7 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
 	"github.com/slipway-capi/slipway/contract/contractversion"
+	"github.com/slipway-capi/slipway/contract/extension/hookcall"
+	"github.com/slipway-capi/slipway/contract/labels"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/controllers/kubeadmcontrolplane"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/drift"
@@ -43,7 +46,7 @@ type Plan struct {
 	Machines []Machine
 	// Added is how many machines come beyond those that replace another one.
 	Added int
-	// Blocked says what stands in the way now.
+	// Blocked says what stands in the way now, and why machines stay that may not be replaced.
 	Blocked []string
 	// Joining are the differences between what kubeadm finds in the workload cluster when a machine joins and what the
 	// control plane wants it to find; a rollout brings it there. Empty if the workload cluster was not asked.
@@ -62,7 +65,13 @@ type Request struct {
 	Proposed *controlplanev1.KubeadmControlPlane
 	// Now is the time to plan for; zero is the present.
 	Now time.Time
+	// CanUpdate asks the extension that updates machines in place how much of a difference it covers; the error is [ErrNobody]
+	// if there is none. Nil plans as if such updates were off.
+	CanUpdate func(ctx context.Context, namespace string, request *hooks.CanUpdateMachineRequest) (*hooks.CanUpdateMachineResponse, error)
 }
+
+// ErrNobody says that no extension updates machines in place.
+var ErrNobody = hookcall.ErrNobody
 
 // Make makes a plan.
 func Make(ctx context.Context, r Request) (*Plan, error) {
@@ -79,7 +88,14 @@ func Make(ctx context.Context, r Request) (*Plan, error) {
 	}
 	proposed := current.DeepCopy()
 	proposed.Spec = *r.Proposed.Spec.DeepCopy()
+	proposed.Annotations = labels.Merge(current.Annotations, r.Proposed.Annotations)
 	webhooks.SetDefaults(proposed)
+	if r.CanUpdate != nil {
+		world.InPlace, err = kubeadmcontrolplane.AskAll(ctx, r.Reader, r.Resolver, r.CanUpdate, *world, proposed)
+		if err != nil {
+			return nil, err
+		}
+	}
 	preview := kubeadmcontrolplane.Foresee(*world, proposed)
 	plan := &Plan{Machines: preview.Machines, Added: preview.Added, Blocked: preview.Blocked}
 	if r.Workload != nil {

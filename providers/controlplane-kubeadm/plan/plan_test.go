@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
@@ -133,6 +135,46 @@ func TestMake(t *testing.T) {
 	proposed.Name = "other"
 	_, err = Make(t.Context(), Request{Reader: reader, Resolver: resolver(), Proposed: proposed})
 	require.ErrorContains(t, err, "other")
+}
+
+// TestUpdatesInPlace: a plan asks the extension, with the request that the controller would send.
+//
+// Conformance: CP-80, CP-98, CP-102
+func TestUpdatesInPlace(t *testing.T) {
+	reader, proposed := management(t, "testdata/corpus/first-release.yaml")
+	proposed.Spec.Version = "v1.38.0"
+	nobody := func(*hooks.CanUpdateMachineResponse) error { return ErrNobody }
+	covered := func(r *hooks.CanUpdateMachineResponse) error {
+		r.MachinePatch = hooks.Patch{PatchType: hooks.JSONMergePatchType, Patch: []byte(`{"spec":{"version":"v1.38.0"}}`)}
+		return nil
+	}
+	for _, row := range []struct {
+		policy string
+		answer func(*hooks.CanUpdateMachineResponse) error
+		want   []Fate
+		why    string
+	}{
+		{"Prefer", covered, []Fate{InPlace, InPlace, Replaced}, "APIServerPodHealthy"},
+		{"Prefer", nobody, []Fate{Replaced, Replaced, Replaced}, "APIServerPodHealthy"},
+		{"Never", covered, []Fate{Replaced, Replaced, Replaced}, "APIServerPodHealthy"},
+		{"Require", covered, []Fate{InPlace, InPlace, InPlace}, "APIServerPodHealthy"},
+		{"Require", nobody, []Fate{Untouched, Untouched, Untouched}, "no extension changes these fields in place: Machine spec.version"},
+	} {
+		proposed.Annotations = map[string]string{clusterv1.InPlaceUpdatesAnnotation: row.policy}
+		plan, err := Make(t.Context(), Request{Reader: reader, Resolver: resolver(), Proposed: proposed,
+			CanUpdate: func(_ context.Context, _ string, q *hooks.CanUpdateMachineRequest) (*hooks.CanUpdateMachineResponse, error) {
+				assert.Equal(t, []string{"v1.37.2", "v1.38.0"}, []string{q.Current.Machine.Spec.Version, q.Desired.Machine.Spec.Version})
+				response := &hooks.CanUpdateMachineResponse{}
+				return response, row.answer(response)
+			}})
+		require.NoError(t, err)
+		var fates []Fate
+		for _, m := range plan.Machines {
+			fates = append(fates, m.Fate)
+		}
+		assert.Equal(t, row.want, fates, row.policy)
+		assert.Contains(t, strings.Join(plan.Blocked, "\n"), row.why)
+	}
 }
 
 func TestControlPlanesWithoutClusterHaveNoPlan(t *testing.T) {

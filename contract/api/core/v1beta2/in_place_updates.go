@@ -1,7 +1,7 @@
 package v1beta2
 
-// InPlaceUpdatesAnnotation says on a MachineDeployment whether extensions may bring its Machines to a new template while
-// they run: [InPlaceUpdatesPrefer], which is what its absence means, [InPlaceUpdatesRequire] or [InPlaceUpdatesNever].
+// InPlaceUpdatesAnnotation says on a MachineDeployment or KubeadmControlPlane whether extensions may bring its Machines to a new
+// template or version while they run: [InPlaceUpdatesPrefer], which is what its absence means, [InPlaceUpdatesRequire] or [InPlaceUpdatesNever].
 // It is Slipway's own.
 const InPlaceUpdatesAnnotation = "slipway.dev/in-place-updates"
 

@@ -9,6 +9,7 @@ import (
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/inplace"
+	"github.com/slipway-capi/slipway/contract/labels"
 )
 
 // UpdateView is what the extension that updates the Machine in place has said last.
@@ -55,12 +56,21 @@ func stageOf(m *clusterv1.Machine) stage {
 		return handed
 	case marked && pending:
 		return running
+	case marked && inHand(m):
+		return handed
 	case marked:
 		return orphaned
 	case pending:
 		return finished
 	}
 	return idle
+}
+
+// inHand says whether a Machine belongs to a control plane, which marks it before it brings the changes and takes a mark
+// back that it does not need.
+func inHand(m *clusterv1.Machine) bool {
+	owner := metav1.GetControllerOf(m)
+	return owner != nil && owner.Kind != "MachineSet" && labels.IsControlPlane(m.Labels)
 }
 
 // callDue says whether the extension may be called: the Machine is told to be in an update, so that nobody takes it for

@@ -150,3 +150,25 @@ func TestMarksOfNobodyGo(t *testing.T) {
 		})
 	}
 }
+
+// TestMarksOfControlPlanesStay: a control plane marks a Machine before it brings the changes, and takes the mark back itself.
+//
+// Conformance: MA-46
+func TestMarksOfControlPlanesStay(t *testing.T) {
+	yes := true
+	w := world(machineWith(func(m *clusterv1.Machine) {
+		inplace.Mark(m)
+		m.Labels[clusterv1.MachineControlPlaneLabel] = ""
+		m.OwnerReferences = []metav1.OwnerReference{{APIVersion: "controlplane.cluster.x-k8s.io/v1beta2", Kind: "KubeadmControlPlane", Name: "cp", UID: "cp", Controller: &yes}}
+	}))
+	inplace.Mark(w.Infrastructure.Object)
+	d := Decide(w)
+	assert.Equal(t, "Waiting for the owner of the Machine to bring the changes", conditions.Message(d.Machine, clusterv1.MachineUpdatingCondition))
+	for _, a := range d.Actions {
+		switch a.(type) {
+		case Proceed, Unmark:
+			t.Errorf("%T takes marks away", a)
+		}
+	}
+	assert.False(t, callDue(w))
+}

@@ -51,6 +51,31 @@ func Config(stored, wanted bootstrapv1.KubeadmConfigSpec) []Difference {
 	return best
 }
 
+// InJoinForm reads a stored configuration as a join configuration, in the way that is nearest to the wanted one. Fields that
+// replace no machine are taken from the wanted one.
+func InJoinForm(stored, wanted bootstrapv1.KubeadmConfigSpec) bootstrapv1.KubeadmConfigSpec {
+	target := joinForm(wanted)
+	if len(Config(stored, wanted)) == 0 {
+		return target
+	}
+	read := joinForm(stored)
+	if stored.JoinConfiguration.ControlPlane == nil {
+		if converted := convertInit(stored, wanted); len(differences(converted, target)) <= len(differences(read, target)) {
+			read = converted
+		}
+	}
+	read.ClusterConfiguration.ControlPlaneEndpoint = target.ClusterConfiguration.ControlPlaneEndpoint
+	read.ClusterConfiguration.DNS = target.ClusterConfiguration.DNS
+	read.JoinConfiguration.Discovery = target.JoinConfiguration.Discovery
+	read.JoinConfiguration.Timeouts.ControlPlaneComponentHealthCheckSeconds = target.JoinConfiguration.Timeouts.ControlPlaneComponentHealthCheckSeconds
+	return read
+}
+
+// Joined returns the fields in which two configurations differ for a machine that joins.
+func Joined(a, b bootstrapv1.KubeadmConfigSpec) []Difference {
+	return differences(joinForm(a), joinForm(b))
+}
+
 // Between returns the fields in which two plain JSON documents differ.
 func Between(a, b map[string]any) []Difference {
 	return list(prune(a, ""), prune(b, ""))

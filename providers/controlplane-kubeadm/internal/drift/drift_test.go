@@ -191,3 +191,42 @@ func withoutEmpty(value any) any {
 	}
 	return object
 }
+
+// TestInJoinForm: an extension sees every machine as one that joins, and no difference where a rollout sees none.
+//
+// Conformance: CP-99
+func TestInJoinForm(t *testing.T) {
+	for name, row := range map[string]struct {
+		stored spec
+		change func(want *spec)
+		want   []string
+	}{
+		"first machine":       {initMachine(), func(*spec) {}, nil},
+		"joined machine":      {joinMachine(), func(*spec) {}, nil},
+		"what init alone has": {initMachine(), func(want *spec) { want.JoinConfiguration.NodeRegistration.KubeletExtraArgs = nil }, nil},
+		"a command": {initMachine(), func(want *spec) { want.PreKubeadmCommands = []string{"false"} },
+			[]string{"preKubeadmCommands"}},
+		"an argument": {initMachine(), func(want *spec) {
+			want.InitConfiguration.NodeRegistration.KubeletExtraArgs[0].Value = "z"
+			want.JoinConfiguration.NodeRegistration.KubeletExtraArgs[0].Value = "z"
+		}, []string{"joinConfiguration.nodeRegistration.kubeletExtraArgs"}},
+		"what replaces no machine": {joinMachine(), func(want *spec) {
+			want.ClusterConfiguration.DNS.ImageTag = "v1"
+			want.PreKubeadmCommands = nil
+		}, []string{"preKubeadmCommands"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := wanted()
+			row.change(&want)
+			got := InJoinForm(row.stored, want)
+			assert.Empty(t, Joined(got, joinForm(got)))
+			assert.True(t, SameMeaning(spec{InitConfiguration: got.InitConfiguration}, spec{}), "nothing of init is left")
+			var paths []string
+			for _, d := range Joined(got, want) {
+				paths = append(paths, d.Path)
+			}
+			assert.Equal(t, row.want, paths)
+			assert.Equal(t, want.ClusterConfiguration.DNS, got.ClusterConfiguration.DNS)
+		})
+	}
+}

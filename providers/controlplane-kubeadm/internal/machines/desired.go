@@ -187,6 +187,18 @@ func WantedConfig(controlPlane *controlplanev1.KubeadmControlPlane) bootstrapv1.
 	return spec
 }
 
+// UpdatedConfig is the configuration of a machine that exists when it is brought to what the control plane wants now. It is
+// that of a machine that joins, whatever it was; what was filled in for this machine stays.
+func UpdatedConfig(existing bootstrapv1.KubeadmConfigSpec, controlPlane *controlplanev1.KubeadmControlPlane) bootstrapv1.KubeadmConfigSpec {
+	spec, had := WantedConfig(controlPlane), existing.DeepCopy()
+	spec.InitConfiguration = bootstrapv1.InitConfiguration{}
+	spec.JoinConfiguration.Discovery = had.JoinConfiguration.Discovery
+	if spec.ClusterConfiguration.ControlPlaneEndpoint == "" {
+		spec.ClusterConfiguration.ControlPlaneEndpoint = had.ClusterConfiguration.ControlPlaneEndpoint
+	}
+	return spec
+}
+
 // needsKubeletLocalMode: from 1.31 kubeadm can point kubelets to their own API server, which upgrades need; from 1.36
 // it always does and knows no gate any more.
 func needsKubeletLocalMode(version string) bool {

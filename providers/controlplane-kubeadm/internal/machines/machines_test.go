@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
 )
 
@@ -141,4 +142,20 @@ func TestInPlace(t *testing.T) {
 	assert.NotContains(t, leaving.Annotations, CleanupHook, "a hook that was taken off stays off")
 	assert.Contains(t, leaving.Labels, "team", "only timeouts and taints change on a machine that is being deleted")
 	assert.Equal(t, five, *leaving.Spec.Deletion.NodeDrainTimeoutSeconds)
+}
+
+// Conformance: CP-99
+func TestUpdatedConfig(t *testing.T) {
+	cp := &controlplanev1.KubeadmControlPlane{}
+	cp.Spec.Version = "v1.37.2"
+	cp.Spec.KubeadmConfigSpec.PreKubeadmCommands = []string{"true"}
+	cp.Spec.KubeadmConfigSpec.InitConfiguration.SkipPhases = []string{"addon"}
+	existing := bootstrapv1.KubeadmConfigSpec{PostKubeadmCommands: []string{"gone"}}
+	existing.ClusterConfiguration.ControlPlaneEndpoint = "host:6443"
+	existing.JoinConfiguration.Discovery.BootstrapToken.Token = "abcdef.0123456789abcdef"
+	want := bootstrapv1.KubeadmConfigSpec{PreKubeadmCommands: []string{"true"}}
+	want.ClusterConfiguration.ControlPlaneEndpoint = "host:6443"
+	want.JoinConfiguration.Discovery = existing.JoinConfiguration.Discovery
+	want.JoinConfiguration.ControlPlane = &bootstrapv1.JoinControlPlane{}
+	assert.Equal(t, want, UpdatedConfig(existing, cp))
 }

@@ -98,6 +98,10 @@ func (r *run) do(ctx context.Context, action Action) error {
 		return r.named(ctx, a.Why, r.createMachine(ctx, a), failureReason(a))
 	case DeleteMachine:
 		return r.named(ctx, a.Why, r.deleteMachine(ctx, a), deletionFailure(a))
+	case StartUpdate:
+		return r.named(ctx, a.Why, r.startUpdate(ctx, a), "FailedStartInPlaceUpdate")
+	case CancelUpdate:
+		return r.named(ctx, a.Why, r.cancelUpdate(ctx, a), "FailedCancelInPlaceUpdate")
 	case MoveLeadership:
 		return r.moveLeadership(ctx, a)
 	case RemoveMember:

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/slipway-capi/slipway/contract/decision"
+	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/coredns"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/remediation"
 )
@@ -59,6 +60,21 @@ type CreateMachine struct {
 type DeleteMachine struct {
 	Machine            *Machine
 	Unhook, Remediates bool
+	decision.Why
+}
+
+// StartUpdate brings a machine and its objects to what is wanted now and has the core call the extension that makes it true.
+type StartUpdate struct {
+	Machine *Machine
+	// Infra is the infrastructure machine, Config what the bootstrap configuration is to be.
+	Infra  Change
+	Config bootstrapv1.KubeadmConfigSpec
+	decision.Why
+}
+
+// CancelUpdate takes the mark of an update off a machine of which nothing has been changed yet.
+type CancelUpdate struct {
+	Machine *Machine
 	decision.Why
 }
 
@@ -136,6 +152,8 @@ func (AdoptMachine) isAction()         {}
 func (UpdateMachine) isAction()        {}
 func (CreateMachine) isAction()        {}
 func (DeleteMachine) isAction()        {}
+func (StartUpdate) isAction()          {}
+func (CancelUpdate) isAction()         {}
 func (MoveLeadership) isAction()       {}
 func (RemoveMember) isAction()         {}
 func (ReleaseMachine) isAction()       {}

@@ -20,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/contractversion"
 	"github.com/slipway-capi/slipway/contract/extension/hookcall"
@@ -122,15 +123,18 @@ func (c *Controller) Register(mgr ctrl.Manager, options Options) error {
 		c.AskExpiry = c.askExpiry
 	}
 	skipNameValidation := true
-	built, err := ctrl.NewControllerManagedBy(mgr).Named(name).
+	building := ctrl.NewControllerManagedBy(mgr).Named(name).
 		For(&controlplanev1.KubeadmControlPlane{}, builder.WithPredicates(manager.WatchFilter(options.WatchFilter))).
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(c.machineToControlPlane), builder.WithPredicates(manager.Changed())).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(c.clusterToControlPlane), builder.WithPredicates(manager.Changed())).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &controlplanev1.KubeadmControlPlane{}),
 			builder.WithPredicates(manager.Changed())).
 		WatchesRawSource(c.Clusters.Source(name, handler.EnqueueRequestsFromMapFunc(c.connectionToControlPlane))).
-		WithOptions(controller.Options{MaxConcurrentReconciles: options.Concurrency, SkipNameValidation: &skipNameValidation}).
-		Build(c)
+		WithOptions(controller.Options{MaxConcurrentReconciles: options.Concurrency, SkipNameValidation: &skipNameValidation})
+	if c.Hooks != nil {
+		building = building.Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(c.extensionToControlPlanes), builder.WithPredicates(hookcall.Noticeable()))
+	}
+	built, err := building.Build(c)
 	if err != nil {
 		return fmt.Errorf("building controller %s: %w", name, err)
 	}

@@ -35,6 +35,9 @@ type Decision struct {
 	Requeue time.Duration
 	// Problem is an error that only a retry can clear.
 	Problem string
+
+	// ask is the machine about which an extension must be asked before more can be decided; nil if nothing depends on that.
+	ask *Machine
 }
 
 // plan collects actions while a decision is being made.
@@ -47,6 +50,8 @@ type plan struct {
 	// remediating is the remediation that is going on, nil if none is; unreadable says why that is not known.
 	remediating *remediation.Record
 	unreadable  string
+	// ask is the machine that an extension must be asked about first.
+	ask *Machine
 	// addons is nil unless the addons were looked at.
 	addons *addonReport
 }
@@ -99,7 +104,7 @@ func decideRunning(w World, p *plan) {
 	}
 	if p.problem == "" && len(w.Orphans) == 0 {
 		settleRemediation(w, p)
-		firstOf(w, p, removeStrayMember, releaseDeletingMachine, remediate, awaitInPlaceUpdate, rollOut, scale)
+		firstOf(w, p, removeStrayMember, releaseDeletingMachine, remediate, carryOnUpdate, rollOut, scale)
 	}
 	// The kubeconfig comes last: its key takes a while to make, and the machine can boot meanwhile.
 	provideKubeconfig(w, p)

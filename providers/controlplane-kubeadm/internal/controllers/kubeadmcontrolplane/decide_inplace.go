@@ -8,7 +8,6 @@ import (
 
 	"github.com/blang/semver/v4"
 
-	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/decision"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/drift"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/machines"
@@ -62,17 +61,6 @@ func keyDifferences(path string, have, want map[string]string) []drift.Differenc
 
 // contains says whether all wanted keys are there; other keys belong to others.
 func contains(have, want map[string]string) bool { return len(keyDifferences("", have, want)) == 0 }
-
-// awaitInPlaceUpdate holds everything that adds or removes machines while one of them is being updated in place.
-func awaitInPlaceUpdate(w World, p *plan) bool {
-	for _, m := range w.Machines {
-		if _, updating := m.Annotations[clusterv1.UpdateInProgressAnnotation]; updating && !m.deleting() {
-			p.blocked = append(p.blocked, "machine "+m.Name+" to be updated in place")
-			return true
-		}
-	}
-	return false
-}
 
 // adopt takes over machines that nobody controls. If one of them cannot be taken over none is: a control plane is
 // managed as a whole or not at all.

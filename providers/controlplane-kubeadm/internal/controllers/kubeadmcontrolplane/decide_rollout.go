@@ -5,6 +5,7 @@ import (
 
 	"github.com/slipway-capi/slipway/contract/conditions"
 	"github.com/slipway-capi/slipway/contract/decision"
+	"github.com/slipway-capi/slipway/contract/inplace"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/quorum"
 )
@@ -13,7 +14,7 @@ import (
 // replacement: a restart of a component is no reason to run with one machine less.
 const brokenPatience = 5 * time.Minute
 
-// rollOut replaces machines that are out of date, one at a time. With a surge the new machine comes first, without one
+// rollOut replaces machines that are out of date, or has them updated in place, one at a time. With a surge the new machine comes first, without one
 // the old machine goes first. A change of replicas meanwhile is absorbed by the same rule.
 func rollOut(w World, p *plan) bool {
 	old := w.outdatedMachines()
@@ -27,10 +28,12 @@ func rollOut(w World, p *plan) bool {
 	if !prepareJoin(w, p) {
 		return true
 	}
-	next := pickVictim(w)
+	next := nextOutdated(w)
 	why := decision.Because("Rollout", "machine %s is out of date: %s", next.Name, summary(w, next))
 	if len(w.Machines) >= w.replicas()+maxSurge(w) {
-		remove(w, p, next, why)
+		if !updateInPlace(w, p, next) {
+			remove(w, p, next, why)
+		}
 		return true
 	}
 	if blocked := preflight(w, p, nil, true); len(blocked) > 0 {
@@ -45,7 +48,11 @@ func rollOut(w World, p *plan) bool {
 	return true
 }
 
+// maxSurge: where no machine may be replaced none is made in its stead.
 func maxSurge(w World) int {
+	if policy(w) == inplace.Require {
+		return 0
+	}
 	if surge := w.ControlPlane.Spec.Rollout.Strategy.RollingUpdate.MaxSurge; surge != nil && surge.String() == "0" {
 		return 0
 	}

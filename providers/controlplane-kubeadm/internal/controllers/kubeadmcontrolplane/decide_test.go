@@ -169,6 +169,10 @@ func say(actions []Action) []string {
 			list = append(list, fmt.Sprintf("remove member %q", a.Name))
 		case MoveLeadership:
 			list = append(list, fmt.Sprintf("move leadership from %s to %s", a.From, a.Candidates[0]))
+		case StartUpdate:
+			list = append(list, "start update of "+a.Machine.Name)
+		case CancelUpdate:
+			list = append(list, "cancel update of "+a.Machine.Name)
 		case UpdateMachine:
 			list = append(list, "update "+a.Machine.Name)
 		case UpdateKubeadmConfig:
@@ -264,7 +268,7 @@ func TestDecide(t *testing.T) {
 		{"delete: hooks never block", world(2, controlPlaneDeleted, deleting(0, drained), deleting(1, drained), unhooked(1)), []string{"delete m0"}},
 		{"delete: done", world(0, controlPlaneDeleted), []string{"RemoveFinalizer"}},
 
-		{"nothing moves while a machine is updated in place", world(1, wanted(3), annotated(0, clusterv1.UpdateInProgressAnnotation)), nothing},
+		{"nothing moves while a machine is updated in place", world(1, wanted(3), running(0)), nothing},
 		{"in place: label", world(2, func(w *World) { w.ControlPlane.Spec.MachineTemplate.Metadata.Labels = map[string]string{"a": "b"} }), []string{"update m0", "update m1"}},
 		{"in place: a removed key shows in the generation", world(1, func(w *World) { w.ControlPlane.Generation = 2 }), []string{"update m0"}},
 		{"in place: labels of others stay", world(1, func(w *World) { w.Machines[0].Labels["theirs"] = "x" }), nothing},

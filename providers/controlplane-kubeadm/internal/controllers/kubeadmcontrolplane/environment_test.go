@@ -23,8 +23,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
 	"github.com/slipway-capi/slipway/contract/clustercache"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/extension/registration"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/ownership"
 	"github.com/slipway-capi/slipway/contract/testenv"
@@ -56,7 +58,7 @@ func TestMain(m *testing.M) {
 			os.DirFS(providers + "infrastructure-docker/config/crd"),
 		},
 		Restricted:  true,
-		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme},
+		AddToScheme: []func(*runtime.Scheme) error{clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme, runtimev1.AddToScheme},
 		Manager:     setup,
 	}))
 }
@@ -69,7 +71,12 @@ func setup(_ context.Context, mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
+	hooks, err := (&registration.Options{AllowLocal: true}).Client(mgr, "test")
+	if err != nil {
+		return err
+	}
 	controller := &Controller{
+		Hooks:  hooks,
 		Client: mgr.GetClient(), Cached: mgr.GetCache(), Live: mgr.GetAPIReader(),
 		Resolver: external.NewResolver(mgr.GetClient()), Clusters: clusters,
 		Recorder: mgr.GetEventRecorder("test"), ConnectEtcd: etcds.connect,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strconv"
 	"sync"
 	"time"
 
@@ -33,6 +34,23 @@ type addonLook struct {
 type expectation struct {
 	uid      types.UID
 	deleting bool
+	// version is the resource version of the write; empty if it does not matter.
+	version string
+}
+
+// met says whether a machine in the cache shows what was written.
+func (e expectation) met(m *clusterv1.Machine) bool {
+	if m.UID != e.uid {
+		return true
+	}
+	return (!e.deleting || !m.DeletionTimestamp.IsZero()) && !older(m.ResourceVersion, e.version)
+}
+
+// older compares resource versions, which the API server counts up.
+func older(seen, written string) bool {
+	a, errA := strconv.ParseUint(seen, 10, 64)
+	b, errB := strconv.ParseUint(written, 10, 64)
+	return errA == nil && errB == nil && a < b
 }
 
 func newMemory() *memory {
@@ -105,7 +123,7 @@ func (m *memory) correct(ctx context.Context, live client.Reader, controlPlane *
 				at = i
 			}
 		}
-		if at >= 0 && (!e.deleting || !list[at].DeletionTimestamp.IsZero() || list[at].UID != e.uid) {
+		if at >= 0 && e.met(&list[at]) {
 			m.fulfilled(controlPlane, name)
 			continue
 		}

@@ -59,7 +59,7 @@ func (c *Controller) observe(ctx context.Context, controlPlane *controlplanev1.K
 	c.observeJoining(ctx, w)
 	c.observeAddons(ctx, w)
 	w.NextName, w.NameProblem = nextName(w)
-	return w, set, nil
+	return w, set, c.observeUpdate(ctx, w)
 }
 
 // sight reads what belongs to a control plane in the management cluster; plans look through it too.
@@ -147,14 +147,19 @@ func isNameOf(reference *metav1.OwnerReference, controlPlane *controlplanev1.Kub
 // observeParts reads what belongs to the machines. Missing parts stay unknown.
 func (s sight) observeParts(ctx context.Context, w *World) error {
 	for _, m := range w.Machines {
-		if err := s.observeConfig(ctx, m); err != nil {
-			return err
-		}
-		if err := s.observeInfra(ctx, m); err != nil {
+		if err := s.observePartsOf(ctx, m); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s sight) observePartsOf(ctx context.Context, m *Machine) error {
+	m.Config, m.Infra = nil, nil
+	if err := s.observeConfig(ctx, m); err != nil {
+		return err
+	}
+	return s.observeInfra(ctx, m)
 }
 
 func (s sight) observeConfig(ctx context.Context, m *Machine) error {

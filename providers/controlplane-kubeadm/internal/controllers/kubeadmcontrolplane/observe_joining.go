@@ -3,6 +3,7 @@ package kubeadmcontrolplane
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -55,7 +56,7 @@ func (c *Controller) readJoining(ctx context.Context, w *World) error {
 // observeAddons reads kube-proxy and CoreDNS once all machines are up to date, when something that matters for them
 // changed or the last look is some time ago.
 func (c *Controller) observeAddons(ctx context.Context, w *World) {
-	settled := len(w.Machines) > 0 && len(w.deletingMachines()) == 0 && len(w.outdatedMachines()) == 0
+	settled := len(w.Machines) > 0 && len(w.deletingMachines()) == 0 && len(w.outdatedMachines()) == 0 && !slices.ContainsFunc(w.Machines, updating)
 	if !w.Workload.Connected || !w.initialized() || !settled || !c.memory.addonsDue(w) {
 		return
 	}

@@ -22,6 +22,8 @@ type cause struct {
 	text string
 	// fields are what differs, with values.
 	fields []drift.Difference
+	// renewal is set where only a new machine helps, whatever extensions can do.
+	renewal bool
 }
 
 // certificatesExpire says whether a machine's certificates end within the time the control plane allows.
@@ -52,7 +54,7 @@ func otherVersion(w World, m *Machine) *cause {
 		return nil
 	}
 	text := "Version " + have + ", " + want + " required"
-	return &cause{text, text, []drift.Difference{{Path: "spec.version", From: have, To: want}}}
+	return &cause{short: text, text: text, fields: []drift.Difference{{Path: "spec.version", From: have, To: want}}}
 }
 
 func expiringCertificates(w World, m *Machine) *cause {
@@ -60,7 +62,8 @@ func expiringCertificates(w World, m *Machine) *cause {
 		return nil
 	}
 	const text = "Certificates will expire soon"
-	return &cause{text, text, []drift.Difference{{Path: "status.certificatesExpiryDate", From: m.Status.CertificatesExpiryDate.UTC().Format(time.RFC3339)}}}
+	return &cause{short: text, text: text, renewal: true,
+		fields: []drift.Difference{{Path: "status.certificatesExpiryDate", From: m.Status.CertificatesExpiryDate.UTC().Format(time.RFC3339)}}}
 }
 
 // olderThanRollout: a machine created in the very second of rollout.after is the result of that rollout.
@@ -70,7 +73,7 @@ func olderThanRollout(w World, m *Machine) *cause {
 		return nil
 	}
 	const text = "KubeadmControlPlane spec.rollout.after expired"
-	return &cause{text, text, []drift.Difference{{Path: "spec.rollout.after", To: after.UTC().Format(time.RFC3339)}}}
+	return &cause{short: text, text: text, renewal: true, fields: []drift.Difference{{Path: "spec.rollout.after", To: after.UTC().Format(time.RFC3339)}}}
 }
 
 func otherConfig(w World, m *Machine) *cause {
@@ -86,7 +89,7 @@ func otherConfig(w World, m *Machine) *cause {
 	for i := range fields {
 		fields[i].Path = "spec.kubeadmConfigSpec." + fields[i].Path
 	}
-	return &cause{short, short + ": " + strings.Join(limit(paths, 5), ", "), fields}
+	return &cause{short: short, text: short + ": " + strings.Join(limit(paths, 5), ", "), fields: fields}
 }
 
 func otherTemplate(w World, m *Machine) *cause {
@@ -102,8 +105,8 @@ func otherTemplate(w World, m *Machine) *cause {
 	}
 	short := m.Spec.InfrastructureRef.Kind + " is not up-to-date"
 	from, to := kind+" "+name, want+" "+ref.Name
-	return &cause{short, short + ": made from " + from + ", now " + to,
-		[]drift.Difference{{Path: "spec.machineTemplate.spec.infrastructureRef", From: from, To: to}}}
+	return &cause{short: short, text: short + ": made from " + from + ", now " + to,
+		fields: []drift.Difference{{Path: "spec.machineTemplate.spec.infrastructureRef", From: from, To: to}}}
 }
 
 // summary names the causes in a line.
@@ -131,7 +134,7 @@ func upToDateCondition(w World, m *Machine) metav1.Condition {
 		}
 		return negative(clusterv1.MachineUpToDateCondition, clusterv1.MachineNotUpToDateReason, strings.Join(lines, "\n"))
 	}
-	if _, updating := m.Annotations[clusterv1.UpdateInProgressAnnotation]; updating {
+	if updating(m) {
 		return negative(clusterv1.MachineUpToDateCondition, clusterv1.MachineUpToDateUpdatingReason, "the machine is being updated in place")
 	}
 	if kubelet := m.Status.NodeInfo.KubeletVersion; kubelet != "" && kubelet != m.Spec.Version {

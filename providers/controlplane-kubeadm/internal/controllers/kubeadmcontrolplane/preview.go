@@ -68,31 +68,90 @@ func Look(ctx context.Context, reader client.Reader, resolver *contractversion.R
 	return w, look.observeParts(ctx, w)
 }
 
+// AskAll asks about all machines that may be updated in place if the control plane were as proposed.
+func AskAll(ctx context.Context, reader client.Reader, resolver *contractversion.Resolver, ask Ask, w World, proposed *controlplanev1.KubeadmControlPlane) (Updates, error) {
+	w.ControlPlane, w.InPlace = proposed, Updates{On: true, Answers: map[string]Update{}}
+	look := sight{reader: reader, resolver: resolver}
+	for _, m := range w.outdatedMachines() {
+		if may, _ := mayUpdate(w, m); !may {
+			continue
+		}
+		update, err := look.canUpdate(ctx, ask, w, m)
+		if err != nil {
+			return Updates{}, err
+		}
+		w.InPlace.Answers[m.Name] = update
+	}
+	return w.InPlace, nil
+}
+
 // Foresee says what would happen if the control plane were as proposed. It asks the functions that decide.
 func Foresee(w World, proposed *controlplanev1.KubeadmControlPlane) Preview {
 	current := w.ControlPlane
 	w.ControlPlane = proposed
 	p := Preview{Blocked: obstacles(w), Added: max(w.replicas()-len(w.Machines), 0)}
-	rest := w
-	rest.Machines = slices.DeleteFunc(slices.Clone(w.Machines), (*Machine).deleting)
-	surplus := len(rest.Machines) - w.replicas()
-	for len(rest.outdatedMachines()) > 0 || surplus > 0 {
-		next := pickVictim(rest)
-		fate, because := Replaced, fieldsOf(w, next)
-		if surplus > 0 { // the first ones to go are not replaced
-			fate = Removed
+	f := foresight{World: w}
+	f.Machines = slices.DeleteFunc(slices.Clone(w.Machines), (*Machine).deleting)
+	f.surplus, f.current = len(f.Machines)-w.replicas(), f.upToDate()
+	f.current += max(w.replicas()+maxSurge(w)-len(f.Machines), 0)
+	for len(f.outdatedMachines()) > 0 || f.surplus > 0 {
+		next := f.next(w)
+		fate, because, held := f.fate(w, next)
+		if held != "" {
+			p.Blocked = append(p.Blocked, held)
+		}
+		if fate == Removed {
 			because = append(because, drift.Of("spec.replicas", current.Spec.Replicas, proposed.Spec.Replicas))
 		}
-		surplus--
 		p.Machines = append(p.Machines, PreviewedMachine{Name: next.Name, Fate: fate, Because: because})
-		rest.Machines = slices.DeleteFunc(slices.Clone(rest.Machines), func(m *Machine) bool { return m == next })
+		f.Machines = slices.DeleteFunc(slices.Clone(f.Machines), func(m *Machine) bool { return m == next })
 	}
 	for _, m := range w.Machines {
-		if m.deleting() || slices.Contains(rest.Machines, m) {
+		if m.deleting() || slices.Contains(f.Machines, m) {
 			p.Machines = append(p.Machines, stays(w, m, current))
 		}
 	}
 	return p
+}
+
+// foresight is a control plane on its way, without the machines whose fate is known.
+type foresight struct {
+	World
+	// surplus is how many machines go without a replacement, current how many are up to date by now.
+	surplus, current int
+}
+
+// next is the machine whose turn it is: as in a rollout, and when that is over as in scaling down.
+func (f *foresight) next(w World) *Machine {
+	if f.current >= w.replicas() {
+		return pickVictim(f.World)
+	}
+	return nextOutdated(f.World)
+}
+
+// fate is what becomes of a machine, because of what, and why it stays as it is if it does.
+func (f *foresight) fate(w World, m *Machine) (fate Fate, because []drift.Difference, held string) {
+	because = fieldsOf(w, m)
+	if len(outdated(w, m)) > 0 && f.current < w.replicas() {
+		p := &plan{}
+		switch may, held := mayUpdate(w, m); {
+		case held != "":
+			keep(p, m, held)
+			return Untouched, nil, p.blocked[0]
+		case !may || !begin(w, p, m):
+		case len(p.actions) > 0:
+			f.current++
+			return InPlace, because, ""
+		default:
+			return Untouched, nil, p.blocked[0]
+		}
+	}
+	if f.surplus > 0 { // the first ones to go are not replaced
+		f.surplus--
+		return Removed, because, ""
+	}
+	f.current++
+	return Replaced, because, ""
 }
 
 func fieldsOf(w World, m *Machine) []drift.Difference {
@@ -145,6 +204,9 @@ func obstacles(w World) []string {
 	}
 	if len(w.Foreign) > 0 {
 		return []string{"control plane machines " + listOf(w.Foreign) + " are controlled by somebody else"}
+	}
+	if i := slices.IndexFunc(w.Machines, updating); i >= 0 {
+		return []string{"machine " + w.Machines[i].Name + " to be updated in place"}
 	}
 	return preflight(w, &plan{}, nil, len(w.outdatedMachines()) > 0 || len(w.Machines) < w.replicas())
 }

@@ -43,8 +43,9 @@ func nextFailureDomain(w World) string {
 
 // pickVictim chooses the machine to remove: the first set of candidates that is not empty, in it a failure domain the
 // cluster does not know, else the fullest one, in it the oldest machine.
-func pickVictim(w World) *Machine {
-	candidates := victims(w)
+func pickVictim(w World) *Machine { return pickAmong(w, victims(w)) }
+
+func pickAmong(w World, candidates []*Machine) *Machine {
 	known := controlPlaneDomains(w)
 	for _, m := range candidates {
 		if m.Spec.FailureDomain != "" && len(known) > 0 && !slices.Contains(known, m.Spec.FailureDomain) {

@@ -17,7 +17,7 @@ import (
 
 // conclude turns the plan into a decision with the status that goes with it.
 func conclude(w World, p *plan) Decision {
-	d := Decision{Actions: p.actions, Problem: p.problem, Requeue: p.requeue, MachineConditions: map[string][]metav1.Condition{}}
+	d := Decision{Actions: p.actions, Problem: p.problem, Requeue: p.requeue, ask: p.ask, MachineConditions: map[string][]metav1.Condition{}}
 	owned := machineConditionTypes(w.managedEtcd())
 	for _, m := range w.Machines {
 		for _, t := range owned {

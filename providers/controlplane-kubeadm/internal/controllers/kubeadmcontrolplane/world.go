@@ -8,10 +8,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	"github.com/slipway-capi/slipway/contract/certificates"
 	"github.com/slipway-capi/slipway/contract/conditions"
+	"github.com/slipway-capi/slipway/contract/inplace"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/etcd"
@@ -42,6 +44,7 @@ type World struct {
 	Etcd     Etcd
 	Joining  Joining
 	Addons   Addons
+	InPlace  Updates
 
 	// NextName is the name that a machine created now would have; NameProblem says why there is none.
 	NextName    string
@@ -149,6 +152,24 @@ type Addons struct {
 	Config  *corev1.ConfigMap
 	Problem string
 }
+
+// Updates are what is known about updating machines in place by extensions.
+type Updates struct {
+	// On says that extensions are asked at all.
+	On bool
+	// Answers are by name of the machine; a machine that nothing depends on is not asked about.
+	Answers map[string]Update
+}
+
+// Update is how a machine can be brought to what is wanted now while it runs.
+type Update struct {
+	inplace.Answer
+	// Infra is its infrastructure machine as it is and as it is to be.
+	Infra Change
+}
+
+// Change is an object as it is and as it is to be.
+type Change struct{ Before, After *unstructured.Unstructured }
 
 func (w World) deleting() bool { return !w.ControlPlane.DeletionTimestamp.IsZero() }
 

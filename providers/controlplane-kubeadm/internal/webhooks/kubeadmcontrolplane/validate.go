@@ -2,6 +2,7 @@ package kubeadmcontrolplane
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/blang/semver/v4"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
+	"github.com/slipway-capi/slipway/contract/inplace"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/coredns"
@@ -44,16 +46,14 @@ func Validate(controlPlane *controlplanev1.KubeadmControlPlane, options Options)
 	return append(problems, validateConfig(controlPlane.Spec.KubeadmConfigSpec, spec.Child("kubeadmConfigSpec"), options)...)
 }
 
-// validateInPlaceUpdates refuses a promise that would not be kept: Machines of a control plane are replaced for what differs.
+// validateInPlaceUpdates demands a policy that is known.
 func validateInPlaceUpdates(annotations map[string]string) field.ErrorList {
-	path := field.NewPath("metadata", "annotations").Key(clusterv1.InPlaceUpdatesAnnotation)
-	switch policy, ok := annotations[clusterv1.InPlaceUpdatesAnnotation]; {
-	case policy == clusterv1.InPlaceUpdatesRequire:
-		return field.ErrorList{field.Forbidden(path, "the Machines of a control plane cannot be updated in place by extensions")}
-	case ok && policy != clusterv1.InPlaceUpdatesPrefer && policy != clusterv1.InPlaceUpdatesNever:
-		return field.ErrorList{field.NotSupported(path, policy, []string{clusterv1.InPlaceUpdatesPrefer, clusterv1.InPlaceUpdatesNever})}
+	value, ok := annotations[clusterv1.InPlaceUpdatesAnnotation]
+	if !ok || slices.Contains(inplace.Policies, inplace.Policy(value)) {
+		return nil
 	}
-	return nil
+	path := field.NewPath("metadata", "annotations").Key(clusterv1.InPlaceUpdatesAnnotation)
+	return field.ErrorList{field.NotSupported(path, inplace.Policy(value), inplace.Policies)}
 }
 
 // ValidateUpdate refuses a change that cannot work.

@@ -106,7 +106,7 @@ func TestValidate(t *testing.T) {
 		}, Options{}, []string{config + "clusterConfiguration.etcd.local"}},
 		{"in place where possible", inPlace("Prefer"), Options{}, nil},
 		{"in place, never", inPlace("Never"), Options{}, nil},
-		{"in place, required", inPlace("Require"), Options{}, []string{"metadata.annotations[slipway.dev/in-place-updates]"}},
+		{"in place, required", inPlace("Require"), Options{}, nil},
 		{"in place, misspelt", inPlace("prefer"), Options{}, []string{"metadata.annotations[slipway.dev/in-place-updates]"}},
 		{"taints without gate", taint("a"), Options{}, []string{"spec.machineTemplate.spec.taints"}},
 		{"taints", taint("a"), all, nil},
@@ -261,12 +261,13 @@ func TestAnUpgradeThatLeavesCoreDNSBehindIsTold(t *testing.T) {
 
 // TestPolicyOfUpdatesInPlace: it is judged when it changes, also without a change of the spec; what is stored stays deletable.
 func TestPolicyOfUpdatesInPlace(t *testing.T) {
-	plain, required := valid(), valid()
+	plain, misspelt, required := valid(), valid(), valid()
+	inPlace("prefer")(misspelt)
 	inPlace(clusterv1.InPlaceUpdatesRequire)(required)
-	_, err := Webhook{}.ValidateUpdate(t.Context(), plain, required)
+	_, err := Webhook{}.ValidateUpdate(t.Context(), plain, misspelt)
 	require.ErrorContains(t, err, "metadata.annotations[slipway.dev/in-place-updates]")
-	_, err = Webhook{}.ValidateUpdate(t.Context(), required, required)
-	require.NoError(t, err)
-	_, err = Webhook{}.ValidateUpdate(t.Context(), required, plain)
-	require.NoError(t, err)
+	for _, change := range [][2]*cp{{misspelt, misspelt}, {misspelt, plain}, {plain, required}} {
+		_, err = Webhook{}.ValidateUpdate(t.Context(), change[0], change[1])
+		require.NoError(t, err)
+	}
 }
