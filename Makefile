@@ -34,11 +34,11 @@ build: ## Build slipway and the managers into bin/
 
 .PHONY: quickstart
 quickstart: ## Run a two-node cluster: BACKEND=docker (default) or BACKEND=inMemory; CLASS=1 makes it from a ClusterClass
-	CLASS=$(CLASS) hack/quickstart.sh $(BACKEND)
+	@CLASS=$(CLASS) hack/quickstart.sh $(BACKEND)
 
 .PHONY: quickstart-down
 quickstart-down: ## Delete the quick-start cluster, the management plane and its state
-	hack/quickstart.sh down
+	@hack/quickstart.sh down
 
 ##@ Checks
 .PHONY: test
@@ -87,8 +87,8 @@ conformance: ## Write docs/conformance/*.md: each rule of the system's behaviour
 
 .PHONY: binaries
 binaries: build ## Build etcd and the Kubernetes programs of plane and tests into the cache, once
-	bin/slipway binaries --set etcd
-	bin/slipway binaries kube-apiserver kube-controller-manager kubectl kubeadm
+	@bin/slipway binaries --set etcd
+	@bin/slipway binaries kube-apiserver kube-controller-manager kubectl kubeadm
 
 .PHONY: node-image
 node-image: ## Build the image of cluster nodes (needs a Docker engine)

@@ -6,7 +6,13 @@ cd "$(dirname "$0")/.."
 
 say() { printf '\n==> %s\n' "$*"; }
 slipway() { bin/slipway "$@"; }
-kubectl() { "$(bin/slipway binaries --list | awk '$1 == "kubectl" && $3 == "yes" {path = $4} END {print path}')" "$@"; }
+# kubectl is the one that was built, which fits; where it was not, the one on the path.
+kubectl_path() {
+  local built
+  built=$(bin/slipway binaries --list | awk '$1 == "kubectl" && $3 == "yes" {path = $4} END {print path}')
+  echo "${built:-kubectl}"
+}
+kubectl() { command "$(kubectl_path)" "$@"; }
 engine_answers() { command -v docker >/dev/null && docker info >/dev/null 2>&1; }
 
 # beat WHAT COMMAND...: runs a command that is silent for long, and says each 15 seconds that it still does.
@@ -71,7 +77,7 @@ up() {
   fi
   say "Building"
   beat "slipway and its managers" make --no-print-directory build
-  make --no-print-directory binaries
+  make --no-print-directory -o build binaries
   if [ "$backend" = docker ]; then
     say "Node image"
     beat "node image" make --no-print-directory node-image
@@ -89,36 +95,52 @@ up() {
 plane_kubeconfig() { bin/slipway status -o json | sed -n 's/^  "kubeconfig": "\(.*\)",*$/\1/p'; }
 
 tell() {
-  local kubectl=kubectl
-  command -v kubectl >/dev/null || kubectl=$(bin/slipway binaries --list | awk '$1 == "kubectl" {path = $4} END {print path}')
+  local kubectl=kubectl where=
+  type -P kubectl >/dev/null || kubectl=$(kubectl_path)
+  # In another shell the variable is not set, and the commands would look after another plane.
+  [ -z "${SLIPWAY_STATE_DIR:-}" ] || where="SLIPWAY_STATE_DIR=$SLIPWAY_STATE_DIR "
   cat <<END
 
 The new cluster:
-  bin/slipway get kubeconfig quickstart --write-to quickstart.kubeconfig
+  ${where}bin/slipway get kubeconfig quickstart --write-to quickstart.kubeconfig
   $kubectl --kubeconfig quickstart.kubeconfig get nodes,pods -A
 The management plane:
   $kubectl --kubeconfig $(plane_kubeconfig) get clusters,kcp,md,machines
-  bin/slipway watch quickstart
+  ${where}bin/slipway watch quickstart
 To remove everything:
-  make quickstart-down
+  ${where}make quickstart-down
 END
 }
 
 down() {
   [ -x bin/slipway ] || beat "slipway and its managers" make --no-print-directory build
-  local config
+  local config left=
   config=$(plane_kubeconfig)
   if [ -n "$config" ]; then
     say "Deleting cluster quickstart"
-    kubectl --kubeconfig "$config" delete cluster quickstart --ignore-not-found --timeout=3m ||
+    if ! kubectl --kubeconfig "$config" delete cluster quickstart --ignore-not-found --timeout=3m; then
       echo "The cluster could not be deleted in time; its containers are removed below."
+      left=ours
+    fi
   fi
   slipway down --delete-state
-  if engine_answers; then
-    docker ps -aq --filter label=io.x-k8s.kind.cluster=quickstart | xargs -r docker rm -fv >/dev/null
-  fi
+  remove_containers "$left"
   stop_engine
   rm -f quickstart.kubeconfig
+}
+
+# remove_containers removes what a cluster has left that its plane could not delete. Without a plane nobody knows whose they are.
+remove_containers() {
+  engine_answers || return 0
+  local containers
+  containers=$(docker ps -aq --filter label=io.x-k8s.kind.cluster=quickstart)
+  [ -n "$containers" ] || return 0
+  if [ "$1" = ours ]; then
+    docker rm -fv $containers >/dev/null
+  else
+    echo "There are containers of a cluster quickstart that this plane did not have. If nobody needs them:"
+    echo "  docker rm -fv" $containers
+  fi
 }
 
 case "${CLASS:-}" in
