@@ -204,3 +204,17 @@ func FuzzAccessors(f *testing.F) {
 		}
 	})
 }
+
+func TestSetVersions(t *testing.T) {
+	contract := accessors.ControlPlane(accessors.V1Beta2)
+	both := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"version": "v1.36.0", "versions": []any{map[string]any{"version": "v1.36.0", "replicas": int64(3)}}}}}
+	require.NoError(t, contract.SetVersions(both, clusterv1.StatusVersion{Version: "v1.37.0", Replicas: 3}))
+	found, err := contract.Versions(both)
+	require.NoError(t, err)
+	assert.Equal(t, []clusterv1.StatusVersion{{Version: "v1.37.0", Replicas: 3}}, found)
+	lowest, _, _ := unstructured.NestedString(both.Object, "status", "version")
+	assert.Equal(t, "v1.37.0", lowest)
+	silent := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{}}}
+	require.NoError(t, contract.SetVersions(silent, clusterv1.StatusVersion{Version: "v1.37.0"}))
+	assert.Equal(t, map[string]any{"status": map[string]any{}}, silent.Object, "what was not reported stays away")
+}

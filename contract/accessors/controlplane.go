@@ -100,3 +100,17 @@ func (ControlPlaneContract) Versions(obj *unstructured.Unstructured) ([]clusterv
 	}
 	return list, nil
 }
+
+// SetVersions writes the versions in use to where the control plane reports them, which is for pictures of what would be: only its
+// provider knows what is. What the control plane does not report stays away.
+func (ControlPlaneContract) SetVersions(obj *unstructured.Unstructured, versions ...clusterv1.StatusVersion) error {
+	var errs []error
+	list, lowest := at[[]clusterv1.StatusVersion]("status.versions"), at[string]("status.version")
+	if _, err := list.Get(obj); err == nil {
+		errs = append(errs, list.Set(obj, versions))
+	}
+	if _, err := lowest.Get(obj); err == nil && len(versions) > 0 {
+		errs = append(errs, lowest.Set(obj, versions[0].Version))
+	}
+	return errors.Join(errs...)
+}

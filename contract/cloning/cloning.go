@@ -62,3 +62,10 @@ func FromTemplate(r Request) (*unstructured.Unstructured, error) {
 	}
 	return out, nil
 }
+
+// Origin is the template that an object was made from, by its annotations; its name is empty if they do not tell.
+func Origin(object metav1.Object) clusterv1.ContractVersionedObjectReference {
+	annotations := object.GetAnnotations()
+	kind, group, _ := strings.Cut(annotations[clusterv1.TemplateClonedFromGroupKindAnnotation], ".")
+	return clusterv1.ContractVersionedObjectReference{APIGroup: group, Kind: kind, Name: annotations[clusterv1.TemplateClonedFromNameAnnotation]}
+}

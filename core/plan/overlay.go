@@ -3,11 +3,13 @@ package plan
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,10 +55,7 @@ func (o *Overlay) Without(kind schema.GroupKind, key client.ObjectKey) *Overlay 
 }
 
 func (o *Overlay) put(key overlayKey, u *unstructured.Unstructured) *Overlay {
-	out := NewOverlay(o.Reader, o.scheme)
-	for k, v := range o.over {
-		out.over[k] = v
-	}
+	out := &Overlay{Reader: o.Reader, scheme: o.scheme, over: maps.Clone(o.over)}
 	out.over[key] = u
 	return out
 }
@@ -123,7 +122,7 @@ func (o *Overlay) List(ctx context.Context, list client.ObjectList, opts ...clie
 }
 
 func selects(options client.ListOptions, u *unstructured.Unstructured) bool {
-	return (options.FieldSelector == nil || options.FieldSelector.Empty()) && (options.LabelSelector == nil || options.LabelSelector.Matches(labelsOf(u)))
+	return (options.FieldSelector == nil || options.FieldSelector.Empty()) && (options.LabelSelector == nil || options.LabelSelector.Matches(labels.Set(u.GetLabels())))
 }
 
 // item is an object as a list holds it.

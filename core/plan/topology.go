@@ -8,12 +8,11 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/slipway-capi/slipway/contract/accessors"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
 	"github.com/slipway-capi/slipway/contract/contractversion"
@@ -165,7 +164,7 @@ func ofTopology(ctx context.Context, r TopologyRequest, overlay *Overlay, cluste
 		case topology.Apply:
 			p.Objects = append(p.Objects, object(w, a))
 			if a.New {
-				if overlay, err = overlay.With(named(a.Object, cluster)); err != nil {
+				if overlay, err = overlay.With(a.Object); err != nil {
 					return nil, err
 				}
 			} else {
@@ -186,11 +185,13 @@ func ofTopology(ctx context.Context, r TopologyRequest, overlay *Overlay, cluste
 func (p *TopologyPlan) groups(ctx context.Context, r TopologyRequest, w topology.World, changed map[string]*unstructured.Unstructured) error {
 	overlay := p.Reader.(*Overlay)
 	if p.ProposedControlPlane != nil {
-		done, err := overlay.With(upgraded(p.ProposedControlPlane, w.Cluster.Spec.Topology.Version))
+		done, err := upgraded(p.ProposedControlPlane, w.Cluster.Spec.Topology.Version)
 		if err != nil {
 			return err
 		}
-		overlay = done
+		if overlay, err = overlay.With(done); err != nil {
+			return err
+		}
 	}
 	for _, t := range w.Cluster.Spec.Topology.Workers.MachineDeployments {
 		current := w.Current.MachineDeployments[t.Name].Object
@@ -215,24 +216,18 @@ func (p *TopologyPlan) groups(ctx context.Context, r TopologyRequest, w topology
 	return nil
 }
 
-// upgraded is a control plane that has reached a version.
-func upgraded(controlPlane *unstructured.Unstructured, version string) *unstructured.Unstructured {
-	out := controlPlane.DeepCopy()
-	if _, found, _ := unstructured.NestedString(out.Object, "status", "version"); found {
-		_ = unstructured.SetNestedField(out.Object, version, "status", "version")
+// upgraded is a control plane all of whose Machines have reached a version.
+func upgraded(controlPlane *unstructured.Unstructured, version string) (*unstructured.Unstructured, error) {
+	contract, out := accessors.ControlPlane(accessors.V1Beta2), controlPlane.DeepCopy()
+	have, err := contract.Versions(out)
+	if err != nil {
+		return nil, err
 	}
-	if list, found, _ := unstructured.NestedSlice(out.Object, "status", "versions"); found && len(list) > 0 {
-		_ = unstructured.SetNestedSlice(out.Object, []any{map[string]any{"version": version, "replicas": int64(len(list))}}, "status", "versions")
+	now := clusterv1.StatusVersion{Version: version}
+	for _, v := range have {
+		now.Replicas += v.Replicas
 	}
-	return out
-}
-
-// named is an intent as an object of its Cluster.
-func named(o *unstructured.Unstructured, cluster *clusterv1.Cluster) *unstructured.Unstructured {
-	out := o.DeepCopy()
-	out.SetNamespace(cluster.Namespace)
-	out.SetCreationTimestamp(metav1.Time{})
-	return out
+	return out, contract.SetVersions(out, now)
 }
 
 func object(w topology.World, a topology.Apply) Object {
@@ -265,5 +260,3 @@ func secret(w topology.World, o *unstructured.Unstructured, d intent.Difference)
 	}
 	return false
 }
-
-func labelsOf(u *unstructured.Unstructured) labels.Set { return u.GetLabels() }

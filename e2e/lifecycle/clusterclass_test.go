@@ -43,7 +43,7 @@ func TestInMemoryClusterClass(t *testing.T) {
 func (p *plane) change(t *testing.T, patch string) {
 	t.Helper()
 	cluster := &clusterv1.Cluster{ObjectMeta: meta(clusterName)}
-	require.NoError(t, p.Patch(t.Context(), cluster, client.RawPatch("application/merge-patch+json", []byte(patch))))
+	require.NoError(t, p.Patch(t.Context(), cluster, merge(patch)))
 }
 
 // allAt says whether there are so many Machines and all run a version.
@@ -67,8 +67,7 @@ func (p *plane) remediate(t *testing.T, b backend) {
 	require.NoError(t, p.List(t.Context(), &list, client.HasLabels{clusterv1.MachineControlPlaneLabel}))
 	require.Len(t, list.Items, 3)
 	ill := list.Items[0]
-	patch := []byte(`{"metadata":{"annotations":{"` + clusterv1.RemediateMachineAnnotation + `":""}}}`)
-	require.NoError(t, p.Patch(t.Context(), &ill, client.RawPatch("application/merge-patch+json", patch)))
+	require.NoError(t, p.Patch(t.Context(), &ill, merge(`{"metadata":{"annotations":{"`+clusterv1.RemediateMachineAnnotation+`":""}}}`)))
 	require.Eventually(t, func() bool {
 		machines := p.machines(t)
 		_, there := machines[ill.Name]

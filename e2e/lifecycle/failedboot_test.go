@@ -24,7 +24,7 @@ func TestFailedBoot(t *testing.T) {
 	infrastructure.SetNamespace("default")
 	p.faults(t, infrastructure, `{"failedBoots":[{"machines":"`+clusterName+`-workers-*","output":"error: error execution phase preflight: token id \"abcdef\" is invalid for this cluster or it has expired: abcdef.0123456789abcdef"}]}`)
 	workers := &clusterv1.MachineDeployment{ObjectMeta: meta(clusterName + "-workers")}
-	require.NoError(t, p.Patch(t.Context(), workers, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":2}}`))))
+	require.NoError(t, p.Patch(t.Context(), workers, merge(`{"spec":{"replicas":2}}`)))
 
 	var failed clusterv1.Machine
 	require.Eventually(t, func() bool {

@@ -42,7 +42,7 @@ func TestInMemoryMachinePool(t *testing.T) {
 	assert.NotContains(t, p.members(t, pool), lost, "another one took its place")
 
 	before := p.members(t, pool)
-	require.NoError(t, p.Patch(t.Context(), pool, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"template":{"spec":{"version":"v1.37.1"}}}}`))))
+	require.NoError(t, p.Patch(t.Context(), pool, merge(`{"spec":{"template":{"spec":{"version":"v1.37.1"}}}}`)))
 	require.Eventually(t, func() bool {
 		return !slices.ContainsFunc(p.members(t, pool), func(m string) bool { return slices.Contains(before, m) })
 	}, b.patience, 100*time.Millisecond, "all members are replaced")

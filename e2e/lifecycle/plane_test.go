@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -100,11 +101,14 @@ func (p *plane) slipway(t *testing.T, args ...string) string {
 	return out.String()
 }
 
+func merge(patch string) client.Patch {
+	return client.RawPatch(types.MergePatchType, []byte(patch))
+}
+
 // scale sets the replicas of an object and waits until the cluster is as asked for.
 func (p *plane) scale(t *testing.T, object client.Object, replicas string, timeout time.Duration) {
 	t.Helper()
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":`+replicas+`}}`))
-	require.NoError(t, p.Patch(t.Context(), object, patch))
+	require.NoError(t, p.Patch(t.Context(), object, merge(`{"spec":{"replicas":`+replicas+`}}`)))
 	p.waitReady(t, timeout)
 }
 

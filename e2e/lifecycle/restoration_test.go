@@ -63,10 +63,6 @@ func TestInMemoryRestoration(t *testing.T) {
 	}
 }
 
-func merge(patch string) client.Patch {
-	return client.RawPatch("application/merge-patch+json", []byte(patch))
-}
-
 // kinds are those of all objects that a cluster is made of.
 func (p *plane) kinds(t *testing.T) []schema.GroupVersionKind {
 	t.Helper()

@@ -76,7 +76,7 @@ func (p *plane) upgrade(t *testing.T, controlPlane *unstructured.Unstructured, b
 	before := p.machines(t)
 	writes := startWriting(t, p.workload(t))
 	version := func(o client.Object, patch string) {
-		require.NoError(t, p.Patch(t.Context(), o, client.RawPatch("application/merge-patch+json", []byte(patch))))
+		require.NoError(t, p.Patch(t.Context(), o, merge(patch)))
 	}
 	p.timed(t, "upgrading three control planes", func() {
 		version(controlPlane, `{"spec":{"version":"`+newVersion+`","kubeadmConfigSpec":{"clusterConfiguration":{"dns":{"imageTag":"`+newDNS+`"}}}}}`)
@@ -175,7 +175,7 @@ func startWriting(t *testing.T, c client.Client) *writes {
 			case <-ticks.C:
 			}
 			attempt, stop := context.WithTimeout(ctx, time.Second)
-			patch := client.RawPatch("application/merge-patch+json", []byte(`{"data":{"n":"`+strconv.Itoa(n)+`"}}`))
+			patch := merge(`{"data":{"n":"` + strconv.Itoa(n) + `"}}`)
 			err := c.Patch(attempt, &corev1.ConfigMap{ObjectMeta: meta("upgrade-probe")}, patch)
 			stop()
 			switch {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -151,51 +150,17 @@ func (w World) beginning(m *clusterv1.Machine) (Start, error) {
 		case i < 0:
 			return s, fmt.Errorf("%s %s cannot be read", part.ref.Kind, part.ref.Name)
 		}
-		c, err := w.rebased(m, w.Objects[m.Name][i], part.template.Object)
+		before := w.Objects[m.Name][i]
+		after, err := inplace.ToTemplate(before, w.Origins[cloning.Origin(before)], part.template.Object.Unstructured)
 		if err != nil {
 			return s, err
 		}
-		s.Objects = append(s.Objects, c)
+		inplace.Mark(after)
+		s.Objects = append(s.Objects, Change{Before: before, After: after})
 	}
 	s.Wanted.Spec.Version, s.Wanted.Spec.FailureDomain = w.Set.Spec.Template.Spec.Version, w.Set.Spec.Template.Spec.FailureDomain
 	inplace.Begin(s.Wanted)
 	return s, nil
-}
-
-// rebased is an object as the new template wants it, with what others have added to it.
-func (w World) rebased(m *clusterv1.Machine, before *unstructured.Unstructured, template *external.Object) (Change, error) {
-	clone, err := cloning.FromTemplate(cloning.Request{Template: template.Unstructured, Name: m.Name, ClusterName: w.Set.Spec.ClusterName})
-	if err != nil {
-		return Change{}, err
-	}
-	c := Change{Before: before, After: before.DeepCopy()}
-	var earlier map[string]any
-	if origin := w.Origins[originKey(before)]; origin != nil {
-		earlier, _, err = unstructured.NestedMap(origin.Object, "spec", "template", "spec")
-		if err != nil {
-			return c, fmt.Errorf("%s: spec.template.spec is no object", accessors.Describe(origin))
-		}
-	}
-	have, _ := before.Object["spec"].(map[string]any)
-	wanted, _ := clone.Object["spec"].(map[string]any)
-	c.After.Object["spec"] = inplace.Rebase(have, earlier, wanted)
-	c.After.SetAnnotations(labels.Merge(before.GetAnnotations(), clonedFrom(clone.GetAnnotations())))
-	inplace.Mark(c.After)
-	return c, nil
-}
-
-func clonedFrom(annotations map[string]string) map[string]string {
-	out := map[string]string{}
-	for _, key := range []string{clusterv1.TemplateClonedFromNameAnnotation, clusterv1.TemplateClonedFromGroupKindAnnotation} {
-		out[key] = annotations[key]
-	}
-	return out
-}
-
-// originKey is the template that an object was made from.
-func originKey(o *unstructured.Unstructured) string {
-	a := o.GetAnnotations()
-	return a[clusterv1.TemplateClonedFromGroupKindAnnotation] + "/" + a[clusterv1.TemplateClonedFromNameAnnotation]
 }
 
 // receiver reads the set to which Machines are to be handed over.
@@ -218,21 +183,20 @@ func (l sight) receiver(ctx context.Context, w *World) error {
 
 // origins reads the templates from which the objects of arriving Machines were made, as far as they still exist.
 func (l sight) origins(ctx context.Context, w *World) error {
-	w.Origins = map[string]*unstructured.Unstructured{}
+	w.Origins = map[clusterv1.ContractVersionedObjectReference]*unstructured.Unstructured{}
 	for _, m := range w.Machines {
 		if !inplace.Arriving(m) {
 			continue
 		}
 		for _, o := range w.Objects[m.Name] {
-			kind, group, _ := strings.Cut(o.GetAnnotations()[clusterv1.TemplateClonedFromGroupKindAnnotation], ".")
-			ref := clusterv1.ContractVersionedObjectReference{APIGroup: group, Kind: kind, Name: o.GetAnnotations()[clusterv1.TemplateClonedFromNameAnnotation]}
-			if ref.Name == "" || w.Origins[originKey(o)] != nil {
+			ref := cloning.Origin(o)
+			if ref.Name == "" || w.Origins[ref] != nil {
 				continue
 			}
 			origin, err := external.Get(ctx, l.reader, l.resolver, ref, m.Namespace)
 			switch {
 			case err == nil:
-				w.Origins[originKey(o)] = origin.Unstructured
+				w.Origins[ref] = origin.Unstructured
 			case !external.IsNotFound(err):
 				return err
 			}

@@ -16,7 +16,11 @@ import (
 )
 
 func handed(m *clusterv1.Machine) { inplace.HandOver(m) }
-func busy(m *clusterv1.Machine)   { inplace.Begin(m) }
+func templateNamed(name string) clusterv1.ContractVersionedObjectReference {
+	return clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "FakeMachineTemplate", Name: name}
+}
+
+func busy(m *clusterv1.Machine) { inplace.Begin(m) }
 
 // giving is a set that hands Machines over to the set "new".
 func giving(w World, policy inplace.Policy) World {
@@ -111,7 +115,7 @@ func TestMarkedAsHandedOverByHand(t *testing.T) {
 func TestArrivingMachines(t *testing.T) {
 	w := world(1, machine("a"), machine("m", handed))
 	w.Objects = map[string][]*unstructured.Unstructured{"m": {infrastructure()}}
-	w.Origins = map[string]*unstructured.Unstructured{"FakeMachineTemplate.infrastructure.cluster.x-k8s.io/old": sized("old", map[string]any{"size": "s", "gone": true})}
+	w.Origins = map[clusterv1.ContractVersionedObjectReference]*unstructured.Unstructured{templateNamed("old"): sized("old", map[string]any{"size": "s", "gone": true})}
 	w.Infrastructure.Object = &external.Object{Unstructured: sized("x", map[string]any{"size": "l"})}
 	assert.Empty(t, toldOf(Decide(w)), "it is not among the replicas, so it is not too many")
 
@@ -141,7 +145,7 @@ func TestArrivingMachines(t *testing.T) {
 		clusterv1.UpdateInProgressAnnotation: "", "own": "yes"}, after.GetAnnotations())
 
 	// The program ends after the first of its writes: the next one goes on from there, whether the old template is still there or not.
-	for _, origins := range []map[string]*unstructured.Unstructured{nil, {"FakeMachineTemplate.infrastructure.cluster.x-k8s.io/x": w.Infrastructure.Object.Unstructured}} {
+	for _, origins := range []map[clusterv1.ContractVersionedObjectReference]*unstructured.Unstructured{nil, {templateNamed("x"): w.Infrastructure.Object.Unstructured}} {
 		again := w
 		again.Objects, again.Origins = map[string][]*unstructured.Unstructured{"m": {after}}, origins
 		d := Decide(again)

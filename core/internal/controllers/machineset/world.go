@@ -34,7 +34,7 @@ type World struct {
 	// Receiver is the set to which Machines are to be handed over; nil if there is none.
 	Receiver *clusterv1.MachineSet
 	// Origins are the templates from which the objects of arriving Machines were made, as far as they still exist.
-	Origins map[string]*unstructured.Unstructured
+	Origins map[clusterv1.ContractVersionedObjectReference]*unstructured.Unstructured
 
 	Bootstrap, Infrastructure Template
 	ControlPlane              *external.Object

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -85,7 +86,7 @@ func Foresee(ctx context.Context, w World, extensions patches.Extensions) (Fores
 	}
 	d.sweep(w, topology)
 	f.Actions = d.Actions
-	if c := describe(w, w.Versions); w.ControlPlane != nil && c.Status != "True" {
+	if c := describe(w, w.Versions); w.ControlPlane != nil && c.Status != metav1.ConditionTrue {
 		f.Stays = c.Message
 	}
 	return f, nil

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/slipway-capi/slipway/contract/accessors"
 	clusterv1 "github.com/slipway-capi/slipway/contract/api/core/v1beta2"
 	hooks "github.com/slipway-capi/slipway/contract/api/runtime/hooks/v1alpha1"
 	runtimev1 "github.com/slipway-capi/slipway/contract/api/runtime/v1beta2"
@@ -25,7 +24,6 @@ import (
 	"github.com/slipway-capi/slipway/contract/extension/hookcall"
 	"github.com/slipway-capi/slipway/contract/external"
 	"github.com/slipway-capi/slipway/contract/inplace"
-	"github.com/slipway-capi/slipway/contract/labels"
 	bootstrapv1 "github.com/slipway-capi/slipway/providers/bootstrap-kubeadm/api/v1beta2"
 	controlplanev1 "github.com/slipway-capi/slipway/providers/controlplane-kubeadm/api/v1beta2"
 	"github.com/slipway-capi/slipway/providers/controlplane-kubeadm/internal/drift"
@@ -49,6 +47,9 @@ func askBy(client *hookcall.Client) Ask {
 func (c *Controller) observeUpdate(ctx context.Context, w *World) error {
 	if w.InPlace.On = c.Hooks != nil; !w.InPlace.On {
 		return nil
+	}
+	if len(w.outdatedMachines()) == 0 && !slices.ContainsFunc(w.Machines, updating) {
+		return nil // nothing is to be updated, which is how it is nearly always
 	}
 	look := sight{reader: c.Live, resolver: c.Resolver}
 	read := map[string]bool{}
@@ -143,37 +144,20 @@ func (s sight) infraChange(ctx context.Context, w World, m *Machine) (Change, er
 	if err != nil {
 		return change, err
 	}
-	clone, err := cloning.FromTemplate(cloning.Request{Template: template.Unstructured, Name: m.Name, ClusterName: w.Cluster.Name})
-	if err != nil {
-		return change, err
-	}
-	have, _ := before.Object["spec"].(map[string]any)
-	target, _ := clone.Object["spec"].(map[string]any)
-	change.After.Object["spec"] = inplace.Rebase(have, earlier, target)
-	from := map[string]string{}
-	for _, key := range []string{clusterv1.TemplateClonedFromNameAnnotation, clusterv1.TemplateClonedFromGroupKindAnnotation} {
-		from[key] = clone.GetAnnotations()[key]
-	}
-	change.After.SetAnnotations(labels.Merge(before.GetAnnotations(), from))
-	return change, nil
+	change.After, err = inplace.ToTemplate(before.Unstructured, earlier, template.Unstructured)
+	return change, err
 }
 
-// origin is what the template says from which an object was made; nil if that is gone.
-func (s sight) origin(ctx context.Context, object *unstructured.Unstructured) (map[string]any, error) {
-	kind, group, _ := strings.Cut(object.GetAnnotations()[clusterv1.TemplateClonedFromGroupKindAnnotation], ".")
-	ref := clusterv1.ContractVersionedObjectReference{APIGroup: group, Kind: kind, Name: object.GetAnnotations()[clusterv1.TemplateClonedFromNameAnnotation]}
-	template, err := external.Get(ctx, s.reader, s.resolver, ref, object.GetNamespace())
+// origin is the template from which an object was made; nil if that is gone.
+func (s sight) origin(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	template, err := external.Get(ctx, s.reader, s.resolver, cloning.Origin(object), object.GetNamespace())
 	if external.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	spec, _, err := unstructured.NestedMap(template.Object, "spec", "template", "spec")
-	if err != nil {
-		return nil, fmt.Errorf("%s: spec.template.spec is no object", accessors.Describe(template.Unstructured))
-	}
-	return spec, nil
+	return template.Unstructured, nil
 }
 
 // question is about one machine. Both sides differ only in what would need a new machine.
